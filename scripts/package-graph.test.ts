@@ -24,6 +24,7 @@ const GRAPH: Readonly<Record<string, PackageRule>> = {
     level: 3,
     internal: ['core', 'protocol', 'storage'],
     external: ['ws'],
+    optionalPeers: ['pino'],
   },
   management: {
     level: 4,

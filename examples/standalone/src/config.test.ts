@@ -54,6 +54,8 @@ describe('readConfig', () => {
       FF_ADMIN_PASSWORD: 'a password for the root',
       FF_TRUST_PROXY: 'true',
       FF_METRICS_PUBLIC: 'true',
+      FF_LOG_LEVEL: 'DEBUG',
+      FF_LOG_FORMAT: 'json',
     }
     expect(readConfig(env)).toEqual({
       port: 0,
@@ -78,6 +80,7 @@ describe('readConfig', () => {
       },
       publicUrl: 'https://flags.acme.test',
       oidc: { issuer: 'https://login.acme.test', clientId: 'flags', clientSecret: 'a secret' },
+      log: { level: 'debug', format: 'json' },
     })
   })
 
@@ -91,6 +94,18 @@ describe('readConfig', () => {
       expect(() => readConfig({ PORT })).toThrow(/^PORT must be/)
     },
   )
+
+  it('readConfig logs the level info by default, in the format that suits standard error', () => {
+    expect(readConfig({}).log).toEqual({ level: 'info', format: undefined })
+  })
+
+  it.each([
+    ['FF_LOG_LEVEL', 'verbose', 'trace, debug, info, warn, error, silent'],
+    ['FF_LOG_FORMAT', 'xml', 'json, pretty'],
+  ])('readConfig refuses an unknown %s and lists the choices', (name, value, choices) => {
+    const message = `${name} must be one of ${choices}, not "${value}".`
+    expect(() => readConfig({ [name]: value })).toThrow(new ConfigError(message))
+  })
 
   it('readConfig returns one worker by default and one per core for auto', () => {
     expect(readConfig({}).workers).toBe(1)

@@ -10,6 +10,8 @@ export const VARIABLES = [
   'FF_ADMIN_PASSWORD',
   'FF_ADMIN_TOKEN',
   'FF_DATA_DIR',
+  'FF_LOG_FORMAT',
+  'FF_LOG_LEVEL',
   'FF_MANAGEMENT_RATE_LIMIT',
   'FF_MAX_HELD_CONTEXT_BYTES',
   'FF_MAX_PENDING_SOCKETS_PER_ADDRESS',
@@ -60,6 +62,15 @@ export interface Config {
   readonly publicUrl: string | undefined
   /** The identity provider; `undefined` for none. Requires `publicUrl`. */
   readonly oidc: OidcConfig | undefined
+  readonly log: LogConfig
+}
+
+/** The settings of the log. */
+export interface LogConfig {
+  /** The lowest level that is written; `silent` for none. */
+  readonly level: (typeof LOG_LEVELS)[number]
+  /** The format of lines; `undefined` for `pretty` on a terminal and `json` elsewhere. */
+  readonly format: (typeof LOG_FORMATS)[number] | undefined
 }
 
 /** The settings of an OpenID Connect provider. */
@@ -85,6 +96,8 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
 
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const
+const LOG_FORMATS = ['json', 'pretty'] as const
 const MAX_WORKERS = 64
 const MIN_TOKEN_LENGTH = 16
 const MIN_PASSWORD_LENGTH = 12
@@ -129,6 +142,7 @@ export function readConfig(env: Variables): Config {
     stripe: stripeOf(env),
     publicUrl: publicUrlOf(env['FF_PUBLIC_URL']),
     oidc: oidcOf(env),
+    log: logOf(env),
   }
 }
 
@@ -209,6 +223,25 @@ function oidcOf(env: Variables): OidcConfig | undefined {
   if (clientSecret === undefined) throw missing('FF_OIDC_CLIENT_SECRET')
   if (textOf(env['FF_PUBLIC_URL']) === undefined) throw missing('FF_PUBLIC_URL')
   return { issuer, clientId, clientSecret }
+}
+
+function logOf(env: Variables): LogConfig {
+  return {
+    level: choiceOf('FF_LOG_LEVEL', env, LOG_LEVELS) ?? 'info',
+    format: choiceOf('FF_LOG_FORMAT', env, LOG_FORMATS),
+  }
+}
+
+/** Returns the value of a variable with fixed choices; `undefined` if it is not set. */
+function choiceOf<Choice extends string>(
+  name: keyof Variables,
+  env: Variables,
+  choices: readonly Choice[],
+): Choice | undefined {
+  const text = textOf(env[name])?.toLowerCase()
+  const choice = choices.find((each) => each === text)
+  if (text === undefined || choice !== undefined) return choice
+  throw new ConfigError(`${name} must be one of ${choices.join(', ')}, not "${env[name]}".`)
 }
 
 function missing(name: string): ConfigError {

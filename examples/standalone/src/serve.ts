@@ -7,9 +7,9 @@ import { attachWebSocket, toNodeHandler } from '@ff/server/node'
 import type { Capabilities } from '@ff/storage'
 import { orAdministrator } from './administrator.ts'
 import type { Config } from './config.ts'
-import { consoleLogger } from './console-logger.ts'
 import { withDocsPage } from './docs-page.ts'
 import { listen } from './listening.ts'
+import { createLogger } from './log.ts'
 import { loadIdentityProvider } from './oidc.ts'
 import { secretKeysOf } from './secret-key.ts'
 import { loadPayments } from './stripe.ts'
@@ -69,7 +69,7 @@ export async function createFlags(config: Config, store: Store): Promise<FlagSer
     management,
     metricsArePublic: config.metricsArePublic,
     trustProxy: config.trustProxy,
-    logger: consoleLogger,
+    logger: createLogger(config.log),
   })
 }
 

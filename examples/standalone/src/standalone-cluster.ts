@@ -1,12 +1,12 @@
 import { cluster, serveCluster } from '@ff/storage/cluster'
 import { sqlite } from '@ff/storage/sqlite'
 import type { Config } from './config.ts'
-import { consoleLogger } from './console-logger.ts'
 import { dataFileOf } from './data-folder.ts'
 import { warnOfWidePermissions } from './file-permissions.ts'
 import { fillNewStore } from './first-start.ts'
 import { introduce, type Print } from './introduction.ts'
 import { findUrl } from './listening.ts'
+import { createLogger } from './log.ts'
 import { createFlags, type Standalone, serve } from './serve.ts'
 import { Workers } from './workers.ts'
 
@@ -19,11 +19,12 @@ export async function startPrimary(config: Config, print: Print): Promise<Standa
   const url = await findUrl(config)
   const secrets = await fillNewStore(config, print)
   const path = dataFileOf(config)
-  warnOfWidePermissions(path, consoleLogger)
+  const logger = createLogger(config.log)
+  warnOfWidePermissions(path, logger)
   await prepare(config)
   const served = serveCluster({ path })
   const env = { PORT: new URL(url).port }
-  const workers = new Workers({ count: config.workers, env, logger: consoleLogger })
+  const workers = new Workers({ count: config.workers, env, logger })
   const close = async () => {
     await workers.close()
     await served.close()

@@ -147,7 +147,11 @@ describe('contextSchema', () => {
   it('contextSchema names the path of a fault, also inside another schema', () => {
     const result = request.safeParse({ context: { kind: 'multi', user: { key: true } } })
     expect(result.error?.issues).toEqual([
-      { code: 'custom', message: 'must be text or a safe integer', path: ['context', 'user.key'] },
+      {
+        code: 'custom',
+        message: 'must be a string or an integer of at most 2^53 - 1, such as "user-1"',
+        path: ['context', 'user.key'],
+      },
     ])
   })
 

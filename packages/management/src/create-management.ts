@@ -14,6 +14,7 @@ import {
   withAdminToken,
 } from './access/actors.ts'
 import { createManagementHandler } from './api/management-handler.ts'
+import { templateOf } from './api/routes.ts'
 import { createUseCases, type ManagementUseCases, type UseCases } from './api/use-cases.ts'
 import { AuditWalks } from './audit/audit-walks.ts'
 import { CredentialAttempts } from './authentication/credential-attempts.ts'
@@ -182,6 +183,7 @@ function connect(options: CheckedOptions, server: ServerServices): ConnectedMana
   })
   return {
     as,
+    templateOf,
     jobs: [endedSessionsJob(logIn), ...jobsOf(changeServices, options), webhooks],
     handle: createManagementHandler({
       ...{ useCases, changeServices, logIn, credentialAttempts, basePath, trustProxy },

@@ -12,6 +12,7 @@ import { createFetch } from './http/fetch.ts'
 import { createHandler } from './http/handler.ts'
 import { LongPolls } from './http/long-polls.ts'
 import { Metrics } from './http/metrics.ts'
+import { RequestLog, type TracedRequest } from './http/request-log.ts'
 import { SdkEndpoints } from './http/sdk.ts'
 import type { EnvironmentRef } from './in-process/environment-resolver.ts'
 import {
@@ -73,13 +74,14 @@ export class FlagServer<As = unknown> {
   readonly #broadcaster: Broadcaster
   readonly #inFlight = new InFlight()
   readonly #jobs: Jobs
+  readonly #requestLog: RequestLog
   readonly #management: ConnectedManagementPlane<As> | undefined
   #state: 'new' | 'started' | 'closed' = 'new'
   #starting: Promise<void> | undefined
   #closing: Promise<void> | undefined
 
   constructor(options: ResolvedOptions, plane?: ManagementPlane<As>) {
-    const { storage, changeFeed, rateLimiter, clock, logger } = options
+    const { storage, changeFeed, rateLimiter, clock, logger, basePath } = options
     const [metrics, sessions] = [this.#metrics, this.#sessions]
     const cache = new FlagSetCache({ storage, logger, clock })
     const keys = new SdkKeyVerifier({ storage, clock, logger })
@@ -91,8 +93,8 @@ export class FlagServer<As = unknown> {
     const pending = new PendingSockets({ perAddress: options.maxPendingSocketsPerAddress })
     const whenReady = () => this.#whenReady()
     const live = { cache, sessions, budget, scheduler, usage, clock }
-    const polls = new LongPolls({ ...live, logger })
-    const sdk = new SdkEndpoints({ cache, scheduler, polls, clock, usage, keys, limiter, logger })
+    const polls = new LongPolls(live)
+    const sdk = new SdkEndpoints({ ...live, basePath, polls, keys, limiter })
     this.#connectionOptions = {
       ...{ ...live, whenReady, keys, limiter },
       pending,
@@ -114,13 +116,13 @@ export class FlagServer<As = unknown> {
     this.#management = management
     this.#jobs = jobs
     this.#broadcaster = new Broadcaster({ changeFeed, cache, keys, sessions, clock })
+    this.#requestLog = requestLogOf(options, management)
     this.handle = createHandler({
-      ...{ storage, clock, logger, metrics, whenReady, inFlight: this.#inFlight },
-      metricsArePublic: options.metricsArePublic,
+      ...{ ...options, metrics, whenReady, inFlight: this.#inFlight },
+      ...{ requestLog: this.#requestLog, management: management?.handle },
       sdk: (exchange) => sdk.handle(exchange),
-      management: management?.handle,
     })
-    this.fetch = createFetch(options.basePath, this.handle)
+    this.fetch = createFetch(basePath, this.handle)
   }
 
   /** The path under which the server is mounted; empty for the root. */
@@ -142,6 +144,14 @@ export class FlagServer<As = unknown> {
     if (this.#state !== 'closed' && queued < MAX_QUEUED_UPGRADES) return 0
     this.#metrics.countRequest(SDK_PATHS.socket, 429)
     return spreadSeconds()
+  }
+
+  /**
+   * Logs an upgrade that a binding refuses, and returns the id of the request, which the reply
+   * contains in the header `X-Request-Id`.
+   */
+  refuseUpgrade(request: TracedRequest, status: number): string {
+    return this.#requestLog.refuseUpgrade(request, status)
   }
 
   /**
@@ -233,6 +243,8 @@ export class FlagServer<As = unknown> {
   releaseSocket(connection: SocketConnection): void {
     this.#sockets.delete(connection)
     connection.closed()
+    const { openedAt, closing } = connection
+    this.#requestLog.socketClosed(openedAt, closing)
   }
 
   /**
@@ -278,6 +290,13 @@ export class FlagServer<As = unknown> {
     await this.#usage.close()
     await this.#options.storage.close()
   }
+}
+
+function requestLogOf(
+  options: ResolvedOptions,
+  management: ConnectedManagementPlane<unknown> | undefined,
+): RequestLog {
+  return new RequestLog({ ...options, templateOf: (path) => management?.templateOf(path) })
 }
 
 /**

@@ -25,6 +25,11 @@ export interface ConnectedManagementPlane<As> {
    * Handles every path below the base path that the server does not handle itself. Never rejects.
    */
   readonly handle: (exchange: Exchange) => Promise<Reply>
+  /**
+   * Returns the template of a path for the log, such as `/projects/{projectId}/flags`; `undefined`
+   * if the plane has no such path.
+   */
+  readonly templateOf: (path: string) => string | undefined
   /** Background jobs, which run from the start of the server until it is closed. */
   readonly jobs: readonly Job[]
   /** The use cases that `FlagServer.as` exposes. */

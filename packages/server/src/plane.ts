@@ -6,6 +6,7 @@ export { equalSecrets, hashSecret, newId, newSecret, sha256 } from './access/sec
 export { extensions } from './evaluation/flag-set-cache.ts'
 export { assertJson, type Exchange, type Headers, JSON_TYPE, type Reply } from './http/exchange.ts'
 export { METRICS_PATH, type Metrics, metricsReply } from './http/metrics.ts'
+export { noRoute } from './http/no-route.ts'
 export { answerGet, methodNotAllowed, methodOf, privateReply } from './http/private-reply.ts'
 export { type RateLimitHeaders, setRateLimitHeaders } from './http/sdk-reply.ts'
 export type { Instance } from './instance.ts'

@@ -11,8 +11,10 @@ import {
   parseStructure,
   parseTexts,
 } from '../operators/comparison.ts'
+import { isOperator } from '../operators/operator.ts'
 import { elementDefinition, MAX_ELEMENT_NESTING, meaningOf } from '../operators/value-reader.ts'
 import { conditionFault } from './condition-fault.ts'
+import { unknownOperator } from './operator-suggestion.ts'
 
 /**
  * Returns a sentence that describes why a condition must not be saved, or `undefined` if the
@@ -103,11 +105,17 @@ function elementFault({ operator, value, expects, depth }: Written): string | un
   if (expects !== 'conditions' || depth === MAX_ELEMENT_NESTING) return undefined
   for (const [index, element] of (parseArray(value) ?? []).entries()) {
     const definition = elementDefinition(element)
-    const fault = definition && intentFault(definition, depth + 1)
+    const fault = definition && elementConditionFault(definition, depth + 1)
     if (fault !== undefined)
       return `Condition ${index} in the value of ${quote(operator)}: ${fault}`
   }
   return undefined
+}
+
+function elementConditionFault(definition: ConditionDefinition, depth: number): string | undefined {
+  const { operator } = definition
+  const isUnknown = typeof operator === 'string' && !isOperator(operator)
+  return isUnknown ? unknownOperator(operator) : intentFault(definition, depth)
 }
 
 /** The expected forms in which a number can also be text. */

@@ -7,6 +7,7 @@ import { compileCondition } from '../operators/condition.ts'
 import { MAX_PATTERN_LENGTH } from '../operators/pattern-comparison.ts'
 import { isWellFormed, meaningOf } from '../operators/value-reader.ts'
 import { BUCKETS } from '../rollouts/bucket.ts'
+import { unknownOperator } from './operator-suggestion.ts'
 
 const EXPECTED: Readonly<Record<Expectation, string>> = {
   conditions: `a JSON array of at most ${MAX_ELEMENT_CONDITIONS} conditions on attributes of an element`,
@@ -39,11 +40,11 @@ export function conditionFault(
   const { test, missing } = compileCondition(definition, extensions)
   if (test !== undefined) return undefined
   if (!isWellFormed(definition)) {
-    return 'The attribute, the operator and the value of a condition must be text.'
+    return 'The attribute, the operator and the value of a condition must be strings.'
   }
-  const name = quote(definition.operator)
   const meaning = meaningOf(definition)
-  if (meaning === undefined) return `There is no operator ${name}.`
+  if (meaning === undefined) return unknownOperator(definition.operator)
+  const name = quote(definition.operator)
   if (missing.length === 0) {
     return `The value of ${name} must be ${EXPECTED[meaning.comparison.expects]}.`
   }

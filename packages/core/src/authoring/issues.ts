@@ -1,7 +1,6 @@
-import { MAX_DEPENDENCY_HOPS } from '../evaluation/dependency-graph.ts'
 import { type CompiledFlag, compileFlag } from '../evaluation/flag.ts'
 import type { FlagSet } from '../evaluation/flag-set.ts'
-import { flagName, segmentName, wordsFor } from '../evaluation/references.ts'
+import { flagName, segmentName } from '../evaluation/references.ts'
 import type { CompiledRule } from '../evaluation/rule.ts'
 import { type CompiledSegment, compileSegment } from '../evaluation/segment.ts'
 import type { ConditionDefinition } from '../model/definition.ts'
@@ -14,6 +13,7 @@ import { type CompiledCondition, sharedConditions } from '../operators/condition
 import { BUCKETS } from '../rollouts/bucket.ts'
 import { type CompiledRollout, compileRollout, type RolloutFault } from '../rollouts/rollout.ts'
 import { conditionFault } from './condition-fault.ts'
+import { type DependencyFault, explainUnresolvable } from './dependency-faults.ts'
 
 /** A fault or a probable mistake in a flag set. */
 export interface FlagSetIssue {
@@ -50,48 +50,51 @@ function isOnWhenSwitchedOff({ servable, definition }: CompiledFlag): boolean {
 
 /** Returns the errors of a flag set, without the warnings of `findIssues`. */
 export function findErrors(flagSet: FlagSet): readonly FlagSetIssue[] {
-  const { ordered, segments, extensions } = flagSet
-  const severity = 'error'
   const found = findLeftOut(flagSet)
-  const faultsOfUnresolvable = explainUnresolvable(flagSet)
+  forEachDefinition(flagSet, ({ subject, own, dependencies }) => {
+    const messages = [...own, ...dependencies.map(({ message }) => message)]
+    for (const message of messages) found.push({ severity: 'error', ...subject, message })
+  })
+  return found
+}
+
+/**
+ * Returns the errors of `findErrors` as sentences that name the flag or segment, by a text that
+ * identifies the error.
+ */
+export function sentencesByIdentity(flagSet: FlagSet): ReadonlyMap<string, string> {
+  const found = new Map(findLeftOut(flagSet).map(({ message }) => [message, message]))
+  forEachDefinition(flagSet, ({ subject, own, dependencies }) => {
+    const { flagKey, segmentId } = subject
+    const name = flagKey === undefined ? `Segment ${segmentId}` : `Flag "${flagKey}"`
+    for (const message of own) found.set(`${name}: ${message}`, `${name}: ${message}`)
+    for (const { identity, message } of dependencies) found.set(identity, message)
+  })
+  return found
+}
+
+interface FaultyDefinition {
+  readonly subject: Pick<FlagSetIssue, 'flagKey' | 'segmentId'>
+  /** The faults of the parts of the flag or segment. */
+  readonly own: readonly string[]
+  readonly dependencies: readonly DependencyFault[]
+}
+
+/** Calls `visit` for each flag, then for each segment. */
+function forEachDefinition(flagSet: FlagSet, visit: (definition: FaultyDefinition) => void): void {
+  const { ordered, segments, extensions } = flagSet
+  const dependencyFaults = explainUnresolvable(flagSet)
   for (const flag of ordered) {
-    const { key: flagKey } = flag
     const own = getOrMake(known, flag, () => faultsOfFlag(flag, extensions))
-    const faults = [...own, ...faultsOfUnresolvable(flagName(flagKey))]
-    for (const message of faults) found.push({ severity, flagKey, message })
+    const dependencies = dependencyFaults(flagName(flag.key))
+    visit({ subject: { flagKey: flag.key }, own, dependencies })
   }
   for (const [segmentId, segment] of segments) {
     const { conditions, definition } = segment
     const own = getOrMake(known, segment, () => {
       return faultsOfConditions(conditions, definition.rules, extensions)
     })
-    const faults = [...own, ...faultsOfUnresolvable(segmentName(segmentId))]
-    for (const message of faults) found.push({ severity, segmentId, message })
-  }
-  return found
-}
-
-/**
- * Returns a function that returns the reasons why a flag or segment cannot be evaluated. `name` is
- * the dependency name of the flag or segment. The list is empty if it can be evaluated.
- */
-function explainUnresolvable({
-  dependencies: { nodes, unresolvable },
-}: FlagSet): (name: string) => readonly string[] {
-  const dependsOn = new Map(
-    unresolvable.size === 0 ? [] : nodes.map((node) => [node.name, node.dependsOn]),
-  )
-  return (name) => {
-    if (!unresolvable.has(name)) return NONE
-    const missing = (dependsOn.get(name) ?? []).filter((dependency) => !dependsOn.has(dependency))
-    const words = clip(wordsFor(name))
-    if (missing.length === 0) {
-      const far = `more than ${MAX_DEPENDENCY_HOPS} hops away`
-      return [`The ${words} needs itself, or a flag or segment that is broken or ${far}.`]
-    }
-    return missing.map((dependency) => {
-      return `The ${words} needs the ${clip(wordsFor(dependency))}, which does not exist.`
-    })
+    visit({ subject: { segmentId }, own, dependencies: dependencyFaults(segmentName(segmentId)) })
   }
 }
 

@@ -20,7 +20,7 @@ import type { Incremental } from '../model/incremental.ts'
 import { type CompiledCondition, compileCondition } from '../operators/condition.ts'
 import { meaningOf } from '../operators/value-reader.ts'
 import type { Changed, DefinitionDelta } from './diff.ts'
-import { type FlagSetIssue, findErrors } from './issues.ts'
+import { sentencesByIdentity } from './issues.ts'
 
 /** A change that is to be published. If `definition` is `null`, the flag or segment is deleted. */
 export type DefinitionChange =
@@ -116,10 +116,11 @@ export class PublishedDefinitions {
       if (current !== undefined) before.push(current)
       if (next !== undefined) after.push(next)
     }
-    const issues = yield* this.#issuesOf(after)
-    if (issues.length === 0) return issues
-    const known = new Set(yield* this.#issuesOf(before))
-    return issues.filter((issue) => !known.has(issue))
+    const faults = yield* this.#faultsOf(after)
+    if (faults.size === 0) return []
+    const known = yield* this.#faultsOf(before)
+    const introduced = [...faults].filter(([identity]) => !known.has(identity))
+    return [...new Set(introduced.map(([, sentence]) => sentence))]
   }
 
   /**
@@ -250,7 +251,8 @@ export class PublishedDefinitions {
     return entries.flatMap((entry) => entry?.[list] ?? [])
   }
 
-  *#issuesOf(entries: readonly Entry[]): Incremental<readonly string[]> {
+  /** Returns the faults of definitions as sentences, by a text that identifies the fault. */
+  *#faultsOf(entries: readonly Entry[]): Incremental<ReadonlyMap<string, string>> {
     const definition = {
       version: 0,
       flags: entries.flatMap(({ flags }) => flags),
@@ -259,7 +261,7 @@ export class PublishedDefinitions {
     const { extensions } = this.#rules
     const flagSet = yield* compileIncrementally(definition, { extensions })
     yield
-    return findErrors(flagSet).map(sentenceOf)
+    return sentencesByIdentity(flagSet)
   }
 }
 
@@ -285,9 +287,4 @@ function valueBytesOf(conditions: readonly ConditionDefinition[]): number {
 
 function isClientVisible(entry: Entry | undefined): boolean {
   return entry?.flags.some(({ clientVisible }) => clientVisible !== false) ?? false
-}
-
-function sentenceOf({ flagKey, segmentId, message }: FlagSetIssue): string {
-  if (flagKey !== undefined) return `Flag "${flagKey}": ${message}`
-  return segmentId === undefined ? message : `Segment ${segmentId}: ${message}`
 }

@@ -116,7 +116,7 @@ describe('compileFlagSet', () => {
     [
       'itself as a prerequisite',
       { prerequisites: [{ flagId: 'id of a', variationIds: [] }] },
-      /flag a needs itself/,
+      /^Prerequisite cycle: a → a\.$/,
     ],
   ])('findIssues names the flag that has %s', (_, changes, message) => {
     const issues = findIssues(compileFlagSet(flagSetDefinition([flagDefinition('a', changes)])))

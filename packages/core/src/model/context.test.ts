@@ -87,7 +87,7 @@ describe('parseContext', () => {
   })
 
   it.each([
-    [{ kind: 1 }, 'context.kind must be text'],
+    [{ kind: 1 }, 'context.kind must be a string, such as "user"'],
     [{ kind: '' }, 'context.kind must not be empty'],
     [{ kind: 'x'.repeat(65) }, 'context.kind must have at most 64 characters'],
     [{ kind: 'multi' }, 'context must have at least one kind'],

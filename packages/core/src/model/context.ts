@@ -93,7 +93,7 @@ class ContextCheck {
   }
 
   #kind(path: string, kind: unknown): void {
-    if (typeof kind !== 'string') this.#refuse(path, 'must be text')
+    if (typeof kind !== 'string') this.#refuse(path, 'must be a string, such as "user"')
     else if (kind === '') this.#refuse(path, 'must not be empty')
     else if (kind === 'multi') this.#refuse(path, 'must not be a multi context')
     else if (kind.length > MAX_KIND_LENGTH && Array.from(kind).length > MAX_KIND_LENGTH) {
@@ -104,7 +104,7 @@ class ContextCheck {
   #key(path: string, key: unknown): void {
     if (key === undefined || key === null) return
     if (typeof key === 'string' || Number.isSafeInteger(key)) return
-    this.#refuse(path, 'must be text or a safe integer')
+    this.#refuse(path, 'must be a string or an integer of at most 2^53 - 1, such as "user-1"')
   }
 
   #object(path: string, object: JsonObject, depth: number): void {

@@ -60,7 +60,7 @@ describe('parseFlagValue', () => {
     ['json', '{', 'must be JSON'],
     ['number', '1,5', 'must be a JSON number'],
     ['date' as FlagValueType, '1', 'The type of a flag must be'],
-    ['string', 5 as unknown as string, 'must be text'],
+    ['string', 5 as unknown as string, 'must be a string'],
   ])('The message for the %s %j describes the expected value', (type, text, message) => {
     expect(() => parseFlagValue(type, text)).toThrow(message)
   })

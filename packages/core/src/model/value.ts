@@ -21,7 +21,7 @@ export const MAX_VALUE_NESTING = 64
  * frozen. Throws `INVALID_DEFINITION` if the text is not a value of the type.
  */
 export function parseFlagValue(type: FlagValueType, text: string): FlagValue {
-  if (typeof text !== 'string') throw invalid('The value of a variation must be text')
+  if (typeof text !== 'string') throw invalid('The value of a variation must be a string')
   switch (type) {
     case 'boolean':
       if (text === 'true') return true

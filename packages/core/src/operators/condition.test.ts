@@ -194,7 +194,7 @@ describe('Invalid conditions', () => {
 
   it('conditionFault describes every invalid condition', () => {
     for (const definition of garbage) {
-      expect(conditionFault(definition as ConditionDefinition)).toMatch(/^[A-Z].*\.$/)
+      expect(conditionFault(definition as ConditionDefinition)).toMatch(/^[A-Z].*[.?]$/)
     }
   })
 })
@@ -206,7 +206,7 @@ describe('conditionFault', () => {
   })
 
   it.each([
-    ['eqals', '1', 'There is no operator "eqals".'],
+    ['eqals', '1', 'There is no operator "eqals". Did you mean "eq"?'],
     ['gt', 'four', 'The value of "gt" must be a decimal number.'],
     ['in', '[null]', 'The value of "in" must be text or a JSON array without null.'],
     ['contains', '[{}]', 'The value of "contains" must be text or a JSON array of texts.'],

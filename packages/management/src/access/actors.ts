@@ -101,16 +101,29 @@ export function withAdminToken(
 
 /**
  * Returns the actor of a request; throws `UNAUTHENTICATED` if the request has no valid bearer
- * token.
+ * token, with a message that distinguishes a missing, a malformed and an invalid token.
  */
 export async function requireActor(
   request: { header(name: string): string | undefined },
   authenticate: (token: string) => Promise<Actor | undefined>,
 ): Promise<Actor> {
-  const token = BEARER.exec(request.header('authorization') ?? '')?.[1]
-  const actor = token === undefined ? undefined : await authenticate(token)
+  const header = request.header('authorization')?.trim() ?? ''
+  if (header === '') {
+    throw refused(
+      'The Authorization header is missing. Send "Authorization: Bearer <access token>".',
+    )
+  }
+  const token = BEARER.exec(header)?.[1]
+  if (token === undefined) {
+    throw refused('The Authorization header must be "Bearer " followed by an access token.')
+  }
+  const actor = await authenticate(token)
   if (actor === undefined) {
-    throw new FlagError('UNAUTHENTICATED', 'A valid bearer token is required.')
+    throw refused('The access token is unknown, deleted or expired. Use another access token.')
   }
   return actor
+}
+
+function refused(message: string): FlagError {
+  return new FlagError('UNAUTHENTICATED', message)
 }

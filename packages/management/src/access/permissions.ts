@@ -5,6 +5,7 @@ import {
   type Organization,
   type Permission,
   type Role,
+  rolesWith,
 } from '@ff/protocol/management'
 import type { Actor } from './actors.ts'
 
@@ -47,16 +48,22 @@ export function permitted<O extends Organization>(
 /** Throws `FORBIDDEN` unless the actor has the permission and the role `platform`. */
 export function assertPermittedOnInstallation(access: Access): void {
   assertRoleMay(access)
-  if (access.actor.role !== 'platform') throw forbidden(access, ' on the whole installation')
+  if (access.actor.role !== 'platform') throw forbidden(access, 'platform')
 }
 
 /** Throws `FORBIDDEN` unless the role has the permission, in any organization. */
 export function assertRoleMay({ actor, permission }: Access): void {
-  if (!hasPermission(actor.role, permission)) throw forbidden({ actor, permission })
+  if (hasPermission(actor.role, permission)) return
+  throw forbidden({ actor, permission }, rolesWith(permission)[0] ?? 'platform')
 }
 
-function forbidden({ actor: { role }, permission }: Access, scope = ''): FlagError {
-  return new FlagError('FORBIDDEN', `The role ${role} lacks the permission ${permission}${scope}.`)
+/** Creates the error for an actor with a lower role than `lowest`. */
+function forbidden({ actor: { role, source } }: Access, lowest: Role): FlagError {
+  const required = lowest === 'platform' ? lowest : `${lowest} or higher`
+  return new FlagError(
+    'FORBIDDEN',
+    `Requires role ${required}; this ${source ?? 'actor'} is ${role}.`,
+  )
 }
 
 /** Returns the error for a caller without valid credentials. */
@@ -70,4 +77,12 @@ export function unauthenticated(message: string): FlagError {
  */
 export function notFound(thing: string): FlagError {
   return new FlagError('NOT_FOUND', `There is no such ${thing}.`)
+}
+
+/**
+ * Returns the error for an endpoint of a feature that is not configured. `how` tells how the host
+ * configures it.
+ */
+export function notConfigured(feature: string, how: string): FlagError {
+  return new FlagError('NOT_FOUND', `${feature} not configured on this server; ${how}.`)
 }

@@ -47,7 +47,7 @@ export async function identify(services: IdentifyingServices, exchange: Exchange
   if (!isReading(exchange)) assertCsrfToken(session, exchange)
   const account = await findAccountOf(storage, session)
   if (account === undefined || actorOf(account) === undefined)
-    throw unauthenticated('Log in first.')
+    throw unauthenticated('Log in first: POST /auth/login.')
   const actor = actorOf(account, selected)
   if (actor === undefined) throw notFound('organization')
   return actor

@@ -1,20 +1,18 @@
 import type { Endpoint } from '@ff/protocol/management'
-import type { Logger, Reply } from '@ff/server/plane'
+import type { Reply } from '@ff/server/plane'
 import * as z from 'zod'
 
 /**
  * Returns a reply with the items as JSON lines, which are encoded while they are sent. If reading
- * or encoding an item fails, the failure is logged and the body ends. Calling `return` on the
- * iterator of the body also calls `return` on the iterator of the items, even if no line was read.
+ * or encoding an item fails, the body fails. Calling `return` on the iterator of the body also calls
+ * `return` on the iterator of the items, even if no line was read.
  */
 export function linesReply(
   { status, response }: Pick<Endpoint, 'status' | 'response'>,
   items: AsyncIterable<unknown>,
-  logger: Logger,
 ): Reply {
   const headers = { 'Content-Type': 'application/x-ndjson; charset=utf-8' }
   const iterator = items[Symbol.asyncIterator]()
-  let isReturned = false
   const lines: Required<Pick<AsyncIterator<string, undefined>, 'next' | 'return'>> = {
     async next() {
       try {
@@ -22,14 +20,11 @@ export function linesReply(
         if (done === true) return { done, value: undefined }
         return { done: false, value: `${JSON.stringify(z.encode(response, value))}\n` }
       } catch (cause) {
-        // When the caller disconnects, the pending read of the next item fails as expected.
-        if (!isReturned) logger.error('A response failed while it was being sent', { cause })
         await lines.return()
         throw cause
       }
     },
     async return() {
-      isReturned = true
       await iterator.return?.()
       return { done: true, value: undefined }
     },

@@ -1,4 +1,4 @@
-import { FlagError, isJsonObject } from '@ff/core'
+import { type FlagError, isJsonObject } from '@ff/core'
 import { type Endpoint, type EndpointName, endpoints } from '@ff/protocol/management'
 import {
   answerGet,
@@ -9,6 +9,7 @@ import {
   methodNotAllowed,
   methodOf,
   metricsReply,
+  noRoute,
   privateReply,
   type RateLimitHeaders,
   type Reply,
@@ -68,7 +69,7 @@ export function createManagementHandler(
     const limits: Partial<RateLimitHeaders> = {}
     const answering = { openApi, limiter, limits }
     const reply = () => answer(services, answering, exchange)
-    return privateReply(exchange, reply, { logger, more: limits })
+    return privateReply(exchange, reply, limits)
   }
 }
 
@@ -81,7 +82,7 @@ async function answer(
   if (exchange.path === METRICS_PATH)
     return answerGet(exchange, () => platformMetricsReply(services, exchange))
   const route = findRoute(exchange.path)
-  if (route === undefined) throw new FlagError('NOT_FOUND', 'There is no such path.')
+  if (route === undefined) throw noRouteBelow(services.basePath, exchange)
   const name = route.methods.get(methodOf(exchange))
   const isOpen = name !== undefined && (endpoints[name] as Endpoint).permission === 'anyone'
   assertNotForged(exchange, services.trustProxy)
@@ -89,6 +90,10 @@ async function answer(
   if (!isOpen) await takeRequest(services, answering, actor)
   if (name === undefined) throw methodNotAllowed([...route.methods.keys()])
   return perform(services, { actor, caller: exchange }, { name, exchange, params: route.params })
+}
+
+function noRouteBelow(basePath: string, { method, path }: Exchange): FlagError {
+  return noRoute({ method, path: basePath + path }, `see ${basePath}${OPENAPI_PATH}`)
 }
 
 /** Returns the metrics. Throws `FORBIDDEN` unless the caller has the role `platform`. */
@@ -122,7 +127,7 @@ interface PerformInput {
 }
 
 async function perform(
-  { useCases, changeServices, logger }: ManagementServices,
+  { useCases, changeServices }: ManagementServices,
   call: ChangeCall,
   { name, exchange, params }: PerformInput,
 ): Promise<Reply> {
@@ -136,7 +141,7 @@ async function perform(
   const outcome = await useCase(changeServices, { ...call, idempotentRequest }, input)
   const { result, headers, cookies } =
     outcome instanceof WithHeaders ? outcome : new WithHeaders(outcome)
-  if (endpoint.lines) return linesReply(endpoint, result as AsyncIterable<unknown>, logger)
+  if (endpoint.lines) return linesReply(endpoint, result as AsyncIterable<unknown>)
   const reply = await runInTimeSlices(toReply(endpoint, result, headers))
   return { ...reply, cookies }
 }

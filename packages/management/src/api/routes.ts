@@ -1,4 +1,5 @@
 import { type EndpointName, endpoints } from '@ff/protocol/management'
+import { OPENAPI_PATH } from '../openapi/openapi.ts'
 
 /** A path of the endpoint table, with the endpoint of each of its methods. */
 interface Template {
@@ -28,6 +29,14 @@ export function findRoute(path: string): Route | undefined {
     if (params !== undefined) return { methods: template.methods, params }
   }
   return undefined
+}
+
+/** Returns the path template of the endpoints at a path; `undefined` if there are none. */
+export function templateOf(path: string): string | undefined {
+  if (path === OPENAPI_PATH) return path
+  const segments = path.split('/')
+  const found = TEMPLATES.find((template) => paramsOf(template, segments) !== undefined)
+  return found?.segments.join('/')
 }
 
 function paramsOf(template: Template, segments: readonly string[]): Route['params'] | undefined {

@@ -1,6 +1,6 @@
 import { isFlagError } from '@ff/core'
 import { addressOf, type Client, isByHttps, type Job, type ServerServices } from '@ff/server/plane'
-import { notFound } from '../access/permissions.ts'
+import { notConfigured } from '../access/permissions.ts'
 import type { PasswordHasher } from '../ports/password-hasher.ts'
 import type { SecretKeys } from '../secrets/secret-keys.ts'
 import type { CookieSettings } from './cookies.ts'
@@ -107,8 +107,9 @@ export function endedSessionsJob(service: LogInService | undefined): Job {
   }
 }
 
-/** Returns `service`. Throws `NOT_FOUND`, as for an unknown path, if log-in is not configured. */
+/** Returns `service`. Throws `NOT_FOUND` if log-in is not configured. */
 export function requireLogIn(service: LogInService | undefined): LogInService {
-  if (service === undefined) throw notFound('path')
+  if (service === undefined)
+    throw notConfigured('Log-in is', 'remove the option `users: false` of createManagement')
   return service
 }

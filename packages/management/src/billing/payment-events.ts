@@ -4,7 +4,7 @@ import { type LogFields, type Logger, timestampAt } from '@ff/server/plane'
 import type { LastPaymentEvent } from '@ff/storage'
 import * as z from 'zod'
 import type { Actor } from '../access/actors.ts'
-import { notFound } from '../access/permissions.ts'
+import { notConfigured } from '../access/permissions.ts'
 import { applyChange, type ChangeRequest, type ChangeServices } from '../changes/apply-change.ts'
 import type { EndpointUseCases } from '../changes/use-case.ts'
 import {
@@ -35,7 +35,10 @@ export function createPaymentEventUseCases(payments: Payments | undefined) {
      */
     async receiveStripeEvent(services, { caller }, { body }) {
       const { clock, logger } = services
-      if (payments === undefined) throw notFound('path')
+      if (payments === undefined) {
+        const how = 'set payments of createManagement, or FF_STRIPE_SECRET_KEY'
+        throw notConfigured('Stripe is', how)
+      }
       const signature = caller?.header('stripe-signature')
       const delivery = { rawBody: body, signature, now: clock.now() }
       const { id, occurredAt, subject } = await readEvent(payments, delivery, logger)

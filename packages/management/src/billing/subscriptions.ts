@@ -72,7 +72,7 @@ async function requirePlan(reader: Reader, identifier: string | null): Promise<P
  * if the plan has no trial, and `CONFLICT` if the organization has used its trial.
  */
 function trialOf(organization: Records['organization'], plan: Plan | null, now: string): Trial {
-  if (plan === null || !plan.trialDays) throw invalid('trial', 'is not available for this plan')
+  if (plan === null || !plan.trialDays) throw invalid('trial', 'requires a plan with trial_days')
   const { trialStartsAt, trialEndsAt } = organization
   const isRunning = trialStateOf(organization, now) === 'running'
   if (isRunning && organization.planId === plan.id && trialStartsAt && trialEndsAt) {

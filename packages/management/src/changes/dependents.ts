@@ -16,10 +16,15 @@ import type { Reader } from './record-writer.ts'
 /** A resource that refers to another resource and so prevents its deletion. */
 export type Dependent = InUse['usedBy'][number]
 
+/** The maximum number of dependents that a message names. The details contain all of them. */
+const MOST_NAMED = 10
+
 /** Throws `CONFLICT` with the names of the dependents unless `usedBy` is empty. */
 export function assertUnused(thing: string, usedBy: readonly Dependent[]): void {
   if (usedBy.length === 0) return
-  const names = usedBy.map(({ resource, name }) => `${resource.replaceAll('_', ' ')} "${name}"`)
+  const shown = usedBy.slice(0, MOST_NAMED)
+  const names = shown.map(({ resource, name }) => `${resource.replaceAll('_', ' ')} "${name}"`)
+  if (usedBy.length > MOST_NAMED) names.push(`${usedBy.length - MOST_NAMED} more`)
   const details = encodeWire(inUseCodec, { usedBy: [...usedBy] })
   throw new FlagError('CONFLICT', `The ${thing} is in use by ${names.join(', ')}.`, { details })
 }
@@ -40,10 +45,11 @@ export async function findDependentsOfVariation(
   const ofFlag = { where: { flagId: flag.id } }
   const rules = (await reader.list('targetingRule', ofFlag)).data
   const rollouts = (await reader.list('rollout', ofFlag)).data
+  const inEnvironment = await dependentsByEnvironment(reader, flag.projectId)
   return [
     ...(await findStates(reader, flag, (state) => isServedByState(state, flag, id))),
-    ...rules.filter(({ variationId }) => variationId === id).map(asDependent('targeting_rule')),
-    ...rollouts.filter((rollout) => isInRollout(rollout, id)).map(asDependent('rollout')),
+    ...rules.filter(({ variationId }) => variationId === id).map(inEnvironment('targeting_rule')),
+    ...rollouts.filter((rollout) => isInRollout(rollout, id)).map(inEnvironment('rollout')),
     ...(await findReferencing(reader, flag, (keys) => keys.includes(key))),
   ]
 }
@@ -51,11 +57,12 @@ export async function findDependentsOfVariation(
 /** Returns the rules that serve the rollout. */
 export async function findDependentsOfRollout(
   reader: Reader,
-  { id, flagId, environmentId }: Rollout,
+  { id, projectId, flagId, environmentId }: Rollout,
 ): Promise<Dependent[]> {
   const here = { where: { flagId, environmentId } }
   const rules = (await reader.list('targetingRule', here)).data
-  return rules.filter(({ rolloutId }) => rolloutId === id).map(asDependent('targeting_rule'))
+  const inEnvironment = await dependentsByEnvironment(reader, projectId)
+  return rules.filter(({ rolloutId }) => rolloutId === id).map(inEnvironment('targeting_rule'))
 }
 
 /** Returns the rules and other segments that refer to the segment, directly or in a condition. */
@@ -66,10 +73,11 @@ export async function findDependentsOfSegment(
   const refersTo = (condition: Condition) => segmentIdsOf(condition).includes(id)
   const rules = (await reader.list('targetingRule', { where: { projectId } })).data
   const segments = (await reader.list('segment', { where: { projectId } })).data
+  const inEnvironment = await dependentsByEnvironment(reader, projectId)
   return [
     ...rules
       .filter(({ segmentId, conditions }) => segmentId === id || conditions.some(refersTo))
-      .map(asDependent('targeting_rule')),
+      .map(inEnvironment('targeting_rule')),
     ...segments
       .filter((segment) => segment.id !== id && segment.rules.some(refersTo))
       .map(asDependent('segment')),
@@ -84,11 +92,10 @@ async function findStates(
 ): Promise<Dependent[]> {
   const dependents: Dependent[] = []
   const states = await reader.list('flagState', { where: { projectId } })
+  const inEnvironment = await dependentsByEnvironment(reader, projectId)
   for (const state of states.data.filter(isDependent)) {
     const flag = await reader.find('flag', state.flagId)
-    const environment = await reader.find('environment', state.environmentId)
-    const name = `${flag?.key ?? state.flagId} in ${environment?.key ?? state.environmentId}`
-    dependents.push({ resource: 'flag_state', id: state.id, name })
+    dependents.push(inEnvironment('flag_state')({ ...state, name: flag?.key ?? state.flagId }))
   }
   return dependents
 }
@@ -108,12 +115,19 @@ async function findReferencing(
   }
   const rules = (await reader.list('targetingRule', { where: { projectId } })).data
   const segments = (await reader.list('segment', { where: { projectId } })).data
+  const inEnvironment = await dependentsByEnvironment(reader, projectId)
   return [
     ...rules
       .filter(({ flagId, conditions }) => flagId !== id && conditions.some(refersTo))
-      .map(asDependent('targeting_rule')),
+      .map(inEnvironment('targeting_rule')),
     ...segments.filter((segment) => segment.rules.some(refersTo)).map(asDependent('segment')),
   ]
+}
+
+interface InEnvironment {
+  readonly id: string
+  readonly name: string
+  readonly environmentId: string
 }
 
 function isServedByState(state: FlagState, flag: Flag, variationId: string): boolean {
@@ -134,6 +148,19 @@ function prerequisitesOn({ prerequisites }: FlagState, flag: Flag) {
 
 function isInRollout({ variationId, variants }: Rollout, id: string): boolean {
   return variationId === id || (variants ?? []).some((variant) => variant.variationId === id)
+}
+
+/**
+ * Returns a function that names a resource of one environment, such as `Rule A (live)`. Rules of
+ * different environments often have the same name.
+ */
+async function dependentsByEnvironment(reader: Reader, projectId: string) {
+  const environments = (await reader.list('environment', { where: { projectId } })).data
+  const keys = new Map(environments.map(({ id, key }) => [id, key]))
+  return (resource: string) =>
+    ({ id, name, environmentId }: InEnvironment) => {
+      return { resource, id, name: `${name} (${keys.get(environmentId) ?? environmentId})` }
+    }
 }
 
 function asDependent(resource: string) {

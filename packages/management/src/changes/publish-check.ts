@@ -51,6 +51,9 @@ export class PublishCheck {
   }
 }
 
+/** The maximum number of faults that a message describes. */
+const MAX_NAMED_FAULTS = 10
+
 /**
  * Throws `INVALID_DEFINITION` if `changes` would make a definition invalid. The caller can pause
  * the work at each `yield`.
@@ -60,5 +63,9 @@ export function* assertPublishable(
   changes: readonly DefinitionChange[],
 ): Generator<undefined, void> {
   const faults = yield* definitions.checkChange(changes)
-  if (faults.length > 0) throw new FlagError('INVALID_DEFINITION', faults.join(' '))
+  if (faults.length === 0) return
+  const left = faults.length - MAX_NAMED_FAULTS
+  const more = left > 0 ? [`There are ${left} more faults.`] : []
+  const message = [...faults.slice(0, MAX_NAMED_FAULTS), ...more].join(' ')
+  throw new FlagError('INVALID_DEFINITION', message)
 }

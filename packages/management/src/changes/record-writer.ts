@@ -186,7 +186,7 @@ export class RecordWriter {
   ): void {
     if (expectedRevision === undefined || expectedRevision === record.revision) return
     const details = toWire(kind, record)
-    const message = `The record has changed. Its revision is now ${record.revision}.`
+    const message = `The record has changed. Read it again: its revision is now ${record.revision}.`
     throw new FlagError('CONFLICT', message, { details })
   }
 
@@ -251,5 +251,7 @@ const KEY_IS_ID = 'must not have the form of a UUID, because ids have this form'
 function keyTaken(record: object): FlagError {
   const key = 'key' in record ? String(record.key) : ''
   const issues = [{ path: 'key', message: 'is already taken' }]
-  return new FlagError('CONFLICT', `The key "${key}" is already taken.`, { details: { issues } })
+  return new FlagError('CONFLICT', `The key "${key}" is already taken. Choose another key.`, {
+    details: { issues },
+  })
 }

@@ -43,10 +43,14 @@ export async function findReferenceFault(
   if (reference === undefined) return undefined
   const where = { projectId, key: reference.flagKey }
   const flag = (await reader.list('flag', { where, limit: 1 })).data[0]
-  if (flag === undefined || flag.archivedAt !== null) {
-    return `There is no flag "${reference.flagKey}" in the project.`
-  }
+  if (flag === undefined) return `There is no flag "${reference.flagKey}" in the project.`
+  if (flag.archivedAt !== null) return `The condition ${archivedFault(flag)}`
   return findVariationFault(reader, flag, reference.variationKeys)
+}
+
+/** Returns the fault of a reference to an archived flag, without a subject. */
+export function archivedFault({ key }: Flag): string {
+  return `refers to the flag "${key}", which is archived. Unarchive it, or use another flag.`
 }
 
 async function findVariationFault(

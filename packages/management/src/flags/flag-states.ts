@@ -10,6 +10,7 @@ import { completed } from '../changes/change-event.ts'
 import type { Reader, RecordWriter } from '../changes/record-writer.ts'
 import { defineUseCases } from '../changes/use-case.ts'
 import { assertDistinct, invalid } from '../requests/validation.ts'
+import { archivedFault } from './conditions.ts'
 import { loadVariations, variationIdOf } from './variations.ts'
 
 /** The use cases of flag states. */
@@ -105,10 +106,10 @@ async function resolvePrerequisites(
     const field = `prerequisites.${index}`
     const parent = { projectId: project.id }
     const other = await findByIdOrKey(reader, 'flag', { text, parent })
-    if (other === undefined || other.archivedAt !== null) {
-      const message = 'must be the id or the key of an unarchived flag of this project'
-      throw invalid(`${field}.flag_id`, message)
+    if (other === undefined) {
+      throw invalid(`${field}.flag_id`, 'must be the id or the key of a flag of this project')
     }
+    if (other.archivedAt !== null) throw invalid(`${field}.flag_id`, archivedFault(other))
     if (other.id === flag.id) throw invalid(`${field}.flag_id`, 'must be another flag')
     const variations = await loadVariations(reader, other.id)
     const variationIds = texts.map((each, at) => {

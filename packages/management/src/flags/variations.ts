@@ -53,7 +53,10 @@ export const variationUseCases = defineUseCases({
   async deleteVariation({ writer, flag, variation, expectedRevision }) {
     await writer.remove('variation', variation, expectedRevision)
     if (variation.isDefault) {
-      throw new FlagError('CONFLICT', 'The default variation cannot be deleted.')
+      throw new FlagError(
+        'CONFLICT',
+        'The default variation cannot be deleted. Set another default first.',
+      )
     }
     assertUnused('variation', await findDependentsOfVariation(writer.reader, flag, variation))
     return completed('variation.deleted', { before: variation })

@@ -5,8 +5,8 @@ import { closedObject, type Json, refInto, refTo } from './schemas.ts'
 /** The error responses of management requests: HTTP status → description. */
 const MANAGEMENT_ERRORS: Readonly<Record<number, string>> = {
   400: 'The parameters, the query or the body are invalid. `data.issues` lists each error.',
-  401: 'There is no valid bearer token or log-in session.',
-  403: 'The caller’s role lacks the permission, or a limit of the plan is reached.',
+  401: 'There is no valid bearer token or log-in session. The message distinguishes a missing, a malformed and an invalid token.',
+  403: 'The role of the caller is too low (the message names the required role), or a limit of the plan is reached.',
   404: 'The resource does not exist or belongs to another organization.',
   409: 'The key already exists, the resource is in use (`data.used_by`), or `If-Match` does not match the current revision (`data` is the current record).',
   413: 'The body is too large.',
@@ -49,9 +49,14 @@ function errorResponses(
 }
 
 function errorHeaders(family: Family, status: number): Json {
-  if (status === 429) return { headers: { ...rateLimitHeaders(), ...headersOf('Retry-After') } }
   const isChallenge = family === 'Management' && status === 401
-  return isChallenge ? { headers: headersOf('WWW-Authenticate') } : {}
+  return {
+    headers: {
+      ...headersOf('X-Request-Id'),
+      ...(status === 429 && { ...rateLimitHeaders(), ...headersOf('Retry-After') }),
+      ...(isChallenge && headersOf('WWW-Authenticate')),
+    },
+  }
 }
 
 /** The error responses that operations share, for `components.responses`. */
@@ -90,6 +95,7 @@ export const sharedHeaders: Json = {
   'X-RateLimit-Limit': header('The number of requests that a window permits.'),
   'X-RateLimit-Remaining': header('The number of requests that remain in the current window.'),
   'X-RateLimit-Reset': header('The start of the next window, as Unix time in seconds.'),
+  'X-Request-Id': header('The id of the request, which the log of the server also contains.'),
   'Retry-After': header('The number of seconds to wait before a retry.'),
 }
 

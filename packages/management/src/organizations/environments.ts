@@ -54,7 +54,10 @@ export const environmentUseCases = defineUseCases({
   async deleteEnvironment({ writer, environment, expectedRevision }) {
     writer.assertRevision('environment', environment, expectedRevision)
     if (environment.isDefault) {
-      throw new FlagError('CONFLICT', 'The default environment cannot be deleted.')
+      throw new FlagError(
+        'CONFLICT',
+        'The default environment cannot be deleted. Set another default first.',
+      )
     }
     await removeEnvironment(writer, environment)
     return completed('environment.deleted', { before: environment })

@@ -4,11 +4,11 @@ type RawIssue = z.core.$ZodRawIssue
 
 /** The description of an expected type, by its name in zod. */
 const EXPECTED: Readonly<Record<string, string>> = {
-  string: 'text',
+  string: 'a string',
   number: 'a number',
-  int: 'a whole number',
+  int: 'an integer',
   boolean: 'true or false',
-  array: 'a list',
+  array: 'an array',
   object: 'an object',
   record: 'an object',
 }

@@ -128,7 +128,10 @@ async function assertOtherOwner(reader: Reader, { orgId, role }: Member): Promis
   if (role !== 'owner') return
   const owners = await reader.list('member', { where: { orgId, role }, limit: 1 })
   if (owners.total === 0) {
-    throw new FlagError('CONFLICT', 'An organization must have at least one owner.')
+    throw new FlagError(
+      'CONFLICT',
+      'An organization needs an owner. Make another member an owner first.',
+    )
   }
 }
 

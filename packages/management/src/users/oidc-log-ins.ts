@@ -3,7 +3,7 @@ import { OWN_PATH } from '@ff/protocol/management'
 import { type Clock, newId, timestampAt } from '@ff/server/plane'
 import type { Records } from '@ff/storage'
 import * as z from 'zod'
-import { notFound, unauthenticated } from '../access/permissions.ts'
+import { notConfigured, unauthenticated } from '../access/permissions.ts'
 import { type Account, actorOf, findAccount } from '../authentication/accounts.ts'
 import { findCookie, setCookieText } from '../authentication/cookies.ts'
 import type { LogInService } from '../authentication/log-in-service.ts'
@@ -55,7 +55,10 @@ interface OidcRequest extends LogInRequest {
 export function createOidcUseCases({ service, identityProvider, publicUrl }: OidcOptions) {
   const requestOf = ({ storage, clock }: ChangeServices, { caller }: ChangeCall): OidcRequest => {
     const isOff = service === undefined || identityProvider === undefined || publicUrl === undefined
-    if (isOff) throw notFound('path')
+    if (isOff) {
+      const how = 'set identityProvider and publicUrl of createManagement, or FF_OIDC_ISSUER'
+      throw notConfigured('OpenID Connect is', how)
+    }
     const redirectUri = `${publicUrl}/auth/oidc/callback`
     return { storage, clock, service, caller, provider: identityProvider, redirectUri }
   }

@@ -110,7 +110,8 @@ async function changeOwn(
   const live = await service.findSession(caller)
   const account = live && (await findAccountOf(storage, live))
   const actor = account && actorOf(account)
-  if (!caller || !live || !account || !actor) throw unauthenticated('Log in first.')
+  if (!caller || !live || !account || !actor)
+    throw unauthenticated('Log in first: POST /auth/login.')
   assertCsrfToken(live, caller)
   const { user } = account
   const { email } = user

@@ -69,7 +69,7 @@ export function createWebhookUseCases({ webhookSender, secretBox }: WebhookServi
       const orgId = organization.id
       const { total } = await writer.reader.list('webhook', { where: { orgId }, limit: 1 })
       if (total >= MOST_WEBHOOKS) {
-        const message = `An organization can have at most ${MOST_WEBHOOKS} webhooks.`
+        const message = `An organization can have at most ${MOST_WEBHOOKS} webhooks. Delete one first.`
         throw new FlagError('CONFLICT', message)
       }
       const fields = { orgId, url, eventTypes, isActive, failingSince: null, sealedSecret }
@@ -101,7 +101,10 @@ function assertAllowed(
 ): void {
   const unknown = eventTypes.findIndex((each) => !isEventPattern(each))
   if (unknown !== -1)
-    throw invalid(`event_types.${unknown}`, 'is not an event type that webhooks can subscribe to')
+    throw invalid(
+      `event_types.${unknown}`,
+      'is not an event type; use a name such as flag.updated, flag.* or *',
+    )
   assertDistinct(eventTypes, (index) => `event_types.${index}`)
   const refusal = url === undefined ? undefined : webhookSender.refusalOf(url)
   if (refusal !== undefined) throw invalid('url', refusal)
@@ -109,6 +112,6 @@ function assertAllowed(
 
 function requireBox(secretBox: SecretBox | undefined): SecretBox {
   if (secretBox !== undefined) return secretBox
-  const message = 'Webhooks cannot be created, because secretKey is not set on this server.'
+  const message = 'Webhooks need a secretKey. Set secretKey of createManagement, or FF_SECRET_KEY.'
   throw new FlagError('UNAVAILABLE', message)
 }

@@ -208,8 +208,8 @@ describe('Flags', () => {
       body: { key: 's', rules: [condition] },
     })
     const users = [
-      expect.objectContaining({ resource: 'flag_state', name: 'leaf in live' }),
-      { resource: 'targeting_rule', id: rule.data.id, name: 'Asks' },
+      expect.objectContaining({ resource: 'flag_state', name: 'leaf (live)' }),
+      { resource: 'targeting_rule', id: rule.data.id, name: 'Asks (live)' },
       { resource: 'segment', id: segment.id, name: 's' },
     ]
     const deletion = await world.call('DELETE', at.flag(base.id), { token })

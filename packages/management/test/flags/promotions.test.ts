@@ -197,7 +197,7 @@ describe('Promotion of a flag', () => {
     for (const dry of [{}, { dry_run: true }]) {
       const { status, message } = await promote(dry)
       expect(status).toBe(400)
-      expect(message).toContain('needs itself')
+      expect(message).toContain('Prerequisite cycle: ')
     }
     expect([await world.version(tenant.live), await world.audit()]).toEqual(before)
   })

@@ -276,7 +276,7 @@ describe('Rollouts', () => {
     const refused = await world.call('DELETE', `${rollouts()}/${id}`, { token })
     expect(refused.status).toBe(409)
     expect(refused.data).toEqual({
-      used_by: [{ resource: 'targeting_rule', id: rule.id, name: 'Everybody' }],
+      used_by: [{ resource: 'targeting_rule', id: rule.id, name: 'Everybody (live)' }],
     })
     await world.call('PUT', `${at.rules(flag.id)}/${rule.id}`, {
       token,

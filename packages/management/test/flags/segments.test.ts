@@ -160,10 +160,11 @@ describe.each(stores)('Segments in %s', (_name, open) => {
       const users = refused.data.used_by
       expect(users.map(({ resource, name }: Json) => `${resource} ${name}`).sort()).toEqual([
         'segment Nested',
-        'targeting_rule Members',
-        'targeting_rule Members',
-        'targeting_rule Others',
+        'targeting_rule Members (live)',
+        'targeting_rule Members (staging)',
+        'targeting_rule Others (live)',
       ])
+      expect(refused.message).toContain('targeting rule "Members (staging)"')
       expect(users).toContainEqual({ resource: 'segment', id: nested.id, name: 'Nested' })
       expect(users.map((each: Json) => each.id)).toContain(asking.id)
 

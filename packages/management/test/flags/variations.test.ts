@@ -97,11 +97,11 @@ describe('Variations', () => {
     const refused = await world.call('DELETE', variation(1), { token })
     expect(refused.status).toBe(409)
     expect(refused.data.used_by).toEqual([
-      { resource: 'flag_state', id: state.data.id, name: 'theme in staging' },
-      { resource: 'targeting_rule', id: rule.data.id, name: 'Serves b' },
-      { resource: 'rollout', id: rollout.id, name: 'Split' },
+      { resource: 'flag_state', id: state.data.id, name: 'theme (staging)' },
+      { resource: 'targeting_rule', id: rule.data.id, name: 'Serves b (live)' },
+      { resource: 'rollout', id: rollout.id, name: 'Split (live)' },
     ])
-    expect(refused.message).toContain('rollout "Split"')
+    expect(refused.message).toContain('rollout "Split (live)"')
   })
 
   describe('Reordering variations', () => {

@@ -11,7 +11,7 @@ import { silentLogger } from '../../../server/src/runtime/logger.ts'
 import { until } from '../../../server/test/fake-clock.ts'
 import { type Listening, listen } from '../../../server/test/node/listening.ts'
 import { LoginAudit } from '../../src/authentication/login-audit.ts'
-import { createManagedServer } from '../world/managed-server.ts'
+import { createManagedServer, type ManagedServer } from '../world/managed-server.ts'
 
 const PIECE = 'x'.repeat(16 * 1024)
 const PIECES = 2000
@@ -186,19 +186,25 @@ describe('a streamed body through fetch', () => {
   })
 })
 
+function pathIn(fields: Readonly<Record<string, unknown>>): string {
+  return String(fields['path'])
+}
+
 describe('GET /audit/export over a socket', () => {
   const LOGINS = 1200
   const token = 'a-token-of-the-platform'
   const headers = { authorization: `Bearer ${token}` }
   let storage: Storage
+  let flags: ManagedServer
   /** The number of pages of entries that the store returns before it fails. */
   let pagesLeft: number
   const errors: string[] = []
+  const infos: string[] = []
 
   beforeEach(async () => {
     storage = memory().storage
     pagesLeft = Number.POSITIVE_INFINITY
-    errors.length = 0
+    errors.length = infos.length = 0
     const list: Storage['list'] = async (kind, query) => {
       if (kind === 'auditEvent') pagesLeft -= 1
       if (pagesLeft < 0) throw new Error('The store is unavailable.')
@@ -206,8 +212,12 @@ describe('GET /audit/export over a socket', () => {
     }
     const answer = storage.list.bind(storage)
     storage.list = list
-    const logger = { ...silentLogger, error: (message: string) => void errors.push(message) }
-    const flags = createManagedServer({ storage, logger })
+    const logger = {
+      ...silentLogger,
+      info: (message: string, fields = {}) => void infos.push(`${message} ${pathIn(fields)}`),
+      error: (message: string) => void errors.push(message),
+    }
+    flags = createManagedServer({ storage, logger })
     await flags.start()
     const actor = {
       id: 'system',
@@ -250,6 +260,29 @@ describe('GET /audit/export over a socket', () => {
     const response = await fetch(`${listening?.url}/audit/export`, { headers })
     expect(response.status).toBe(200)
     await expect(response.text()).rejects.toThrow()
-    expect(errors).toContain('A response failed while it was being sent')
+    expect(errors).toEqual(['A response failed while it was being sent'])
+    expect(infos).toEqual([])
+  })
+
+  it('An export that the client aborts is logged once, and not as an error', async () => {
+    const abort = new AbortController()
+    const { signal } = abort
+    const response = await fetch(`${listening?.url}/audit/export`, { headers, signal })
+    expect(response.status).toBe(200)
+    expect(infos).toEqual([])
+    abort.abort()
+    await until(() => infos.length > 0)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    expect(infos).toEqual(['Request aborted by the client /audit/export'])
+    expect(errors).toEqual([])
+  })
+
+  it('An export that is cancelled through fetch is logged once, and not as an error', async () => {
+    const response = await flags.fetch(new Request('http://flags.test/audit/export', { headers }))
+    const reader = response.body?.getReader()
+    await reader?.read()
+    await reader?.cancel()
+    expect(infos).toEqual(['Request aborted by the client /audit/export'])
+    expect(errors).toEqual([])
   })
 })

@@ -183,7 +183,7 @@ describe.each(stores)('scheduled changes in %s', (_name, open) => {
   }
 
   it.each([
-    ['was demoted', { role: 'viewer' }, 'The role viewer lacks the permission flags.write.'],
+    ['was demoted', { role: 'viewer' }, 'Requires role editor or higher; this user is viewer.'],
     ['was removed', null, 'The author "Ann" no longer has a valid membership.'],
   ])('A change fails if its author %s', async (_case, change, failure) => {
     token = tenant.tokens.owner

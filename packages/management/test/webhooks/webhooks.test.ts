@@ -219,7 +219,7 @@ describe('webhooks', () => {
     const answer = await bare.call('POST', address, { token: tokens.admin, body })
     expect(answer).toMatchObject({
       status: 503,
-      message: expect.stringContaining('secretKey is not set'),
+      message: expect.stringContaining('Webhooks need a secretKey'),
     })
     expect((await bare.call('GET', address, { token: tokens.admin })).data.data).toEqual([])
     // The permission is checked first.

@@ -2,6 +2,7 @@ import { type EndpointName, endpoints } from '@ff/protocol/management'
 import type { ContextSample } from '@ff/storage'
 import { customer, event, offlinePayments, signatureOf } from '../billing/stripe-events.ts'
 import { CALLBACK_QUERY, identityProviderFor } from './fake-identity-provider.ts'
+import type { ManagedOptions } from './managed-server.ts'
 import { type Json, type Tenant, World } from './world.ts'
 
 /** The `secretKey` of the server. */
@@ -25,8 +26,9 @@ export interface Scene {
 }
 
 /** Creates the two organizations and the input for every endpoint. */
-export async function createScene(): Promise<Scene> {
+export async function createScene(options: ManagedOptions = {}): Promise<Scene> {
   const world = await World.create(undefined, {
+    ...options,
     secretKey: SECRET_KEY,
     payments: offlinePayments,
     identityProvider: identityProviderFor('known@mine.test'),

@@ -7,6 +7,7 @@ import { extensions, FlagSetCache } from '../../../server/src/evaluation/flag-se
 import { bodyTooLarge, jsonBody, jsonReply, type Reply } from '../../../server/src/http/exchange.ts'
 import { createHandler, type Handle } from '../../../server/src/http/handler.ts'
 import { Metrics } from '../../../server/src/http/metrics.ts'
+import { RequestLog } from '../../../server/src/http/request-log.ts'
 import { Instance } from '../../../server/src/instance.ts'
 import { SessionRegistry } from '../../../server/src/live/session-registry.ts'
 import { resolveOptions } from '../../../server/src/options.ts'
@@ -115,6 +116,7 @@ export class World {
       ...services,
       whenReady: () => undefined,
       sdk: () => jsonReply(404, { error: 'There is no such path.', statusCode: 404 }),
+      requestLog: new RequestLog({ ...services, templateOf: plane.templateOf }),
       management: plane.handle,
       metricsArePublic: options.metricsArePublic ?? false,
       inFlight: new InFlight(),

@@ -85,7 +85,7 @@ function nameFault(text: string): string | undefined {
 export const description = text(4096)
 
 /** A single e-mail address, without a display name or comments. */
-export const email = z.email('must be an e-mail address').max(254)
+export const email = z.email('must be an e-mail address, such as ann@example.com').max(254)
 
 /** The reference to a context attribute in rules, segments and rollouts. */
 export const attributeReference = text(512).min(1)
@@ -95,7 +95,7 @@ export const count = z.int().min(0)
 
 /** Returns the codec of a decimal integer from `min` to `max` in a path or a query. */
 export const wholeNumber = (min: number, max: number) =>
-  z.codec(z.string().regex(/^\d{1,10}$/, 'must be a whole number'), z.int().min(min).max(max), {
+  z.codec(z.string().regex(/^\d{1,10}$/, 'must be an integer'), z.int().min(min).max(max), {
     decode: Number,
     encode: String,
   })

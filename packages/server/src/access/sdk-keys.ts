@@ -1,5 +1,5 @@
 import { FlagError } from '@ff/core'
-import { DEFAULT_RATE_LIMIT, SDK_KEY_PREFIX } from '@ff/protocol/sdk'
+import { DEFAULT_RATE_LIMIT, SDK_KEY_HEADER, SDK_KEY_PREFIX } from '@ff/protocol/sdk'
 import type { Records, Storage } from '@ff/storage'
 import { type Clock, within } from '../runtime/clock.ts'
 import { CoalescedTask } from '../runtime/coalesced-task.ts'
@@ -126,7 +126,8 @@ export class SdkKeyVerifier {
    * if the key is not cached and the store cannot be read.
    */
   async verify(key: string | undefined): Promise<EnvironmentScope> {
-    if (key === undefined || !KEY_PATTERN.test(key)) throw keyRefused()
+    if (key === undefined || key === '') throw keyMissing()
+    if (!KEY_PATTERN.test(key)) throw keyRefused()
     await this.#doubt
     const hash = await hashSecret(key)
     const known = this.#byHash.get(hash) ?? (await this.#findAfterRefresh(hash))
@@ -223,7 +224,13 @@ function toValidKey(
 
 /** Creates the `UNAUTHENTICATED` error for a key that is not valid. */
 export function keyRefused(): FlagError {
-  return new FlagError('UNAUTHENTICATED', 'The SDK key is missing, unknown, expired or revoked.')
+  const message = 'The SDK key is unknown, expired or revoked. Use another SDK key.'
+  return new FlagError('UNAUTHENTICATED', message)
+}
+
+function keyMissing(): FlagError {
+  const message = `The SDK key is missing. Send it in the header ${SDK_KEY_HEADER}.`
+  return new FlagError('UNAUTHENTICATED', message)
 }
 
 function notVerifiable(cause?: unknown): FlagError {

@@ -1,5 +1,5 @@
 import { FlagError, type FlagErrorCode, isFlagError } from '@ff/core'
-import { CLOSE_CODES } from '@ff/protocol/sdk'
+import { CLOSE_CODES, SDK_PATHS } from '@ff/protocol/sdk'
 import type { SocketRefusal } from '../live/socket-like.ts'
 import type { Logger } from '../runtime/logger.ts'
 import { type Headers, jsonReply, type Reply } from './exchange.ts'
@@ -33,33 +33,33 @@ const SDK_STATUS = {
 } as const satisfies Record<FlagErrorCode, number>
 
 /** Creates the reply of an SDK endpoint to a failure: `{ error, statusCode }`. */
-export function sdkErrorReply(error: unknown, headers: Headers, logger: Logger): Reply {
-  const known = toKnownError(error, logger)
+export function sdkErrorReply(error: unknown, headers: Headers): Reply {
+  const known = toKnownError(error)
   const statusCode = SDK_STATUS[known.code]
   const body = { error: known.message, statusCode }
-  return jsonReply(statusCode, body, { ...headers, ...headersOf(known, 'ApiKey') })
+  const reply = jsonReply(statusCode, body, { ...headers, ...headersOf(known, 'ApiKey') })
+  return withFailure(reply, error)
 }
 
 /** Creates the reply of a management endpoint to a failure: `{ statusCode, message, data }`. */
-export function managementErrorReply(error: unknown, logger: Logger): Reply {
-  const known = toKnownError(error, logger)
+export function managementErrorReply(error: unknown): Reply {
+  const known = toKnownError(error)
   const statusCode = MANAGEMENT_STATUS[known.code]
   const body = { statusCode, message: known.message, data: known.details }
-  return jsonReply(statusCode, body, headersOf(known, 'Bearer'))
+  return withFailure(jsonReply(statusCode, body, headersOf(known, 'Bearer')), error)
+}
+
+/** Adds the error to a reply with a status from 500, for the log. */
+function withFailure(reply: Reply, error: unknown): Reply {
+  return reply.status < 500 ? reply : { ...reply, failure: error }
 }
 
 /**
- * Returns a `FlagError` unchanged. Logs any other error and returns an `INTERNAL` error in its
- * place, because only the message of a `FlagError` may reach a client.
+ * Returns a `FlagError` unchanged, and an `INTERNAL` error in place of any other error, because
+ * only the message of a `FlagError` may reach a client.
  */
-export function toKnownError(error: unknown, logger: Logger): FlagError {
-  if (isFlagError(error)) {
-    if (error.code === 'UNAVAILABLE' || error.code === 'INTERNAL') {
-      logger.error(error.message, { cause: error.cause })
-    }
-    return error
-  }
-  logger.error('A request failed unexpectedly', { cause: error })
+function toKnownError(error: unknown): FlagError {
+  if (isFlagError(error)) return error
   return new FlagError('INTERNAL', 'The server failed to process the request.')
 }
 
@@ -78,7 +78,10 @@ function headersOf(error: FlagError, scheme: 'ApiKey' | 'Bearer'): Record<string
  * must not see its details.
  */
 export function toSocketRefusal(error: unknown, logger: Logger): SocketRefusal {
-  const known = toKnownError(error, logger)
+  const known = toKnownError(error)
+  if (known.code === 'UNAVAILABLE' || known.code === 'INTERNAL') {
+    logger.error('A socket was refused', { path: SDK_PATHS.socket, cause: error })
+  }
   const message = {
     type: 'error',
     error: known.message,

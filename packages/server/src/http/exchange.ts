@@ -5,16 +5,9 @@ import type { Client } from '../access/client.ts'
  * A request in the platform-neutral form that bindings create. It depends neither on Node nor on
  * web streams.
  */
-export interface Exchange extends Client {
+export interface Exchange extends Client, RequestTarget {
   /** The request method in upper case. */
   readonly method: string
-  /**
-   * The path below the server's `basePath`, percent-encoded, without the query:
-   * `/evaluator/evaluate`.
-   */
-  readonly path: string
-  /** The query without the question mark; empty if there is none. */
-  readonly query: string
   /**
    * Reads the body. Throws `PAYLOAD_TOO_LARGE` if the body has more than `maxBytes` bytes.
    * Synchronous if the whole body has arrived.
@@ -61,7 +54,12 @@ export interface Reply {
    * does not appear complete.
    */
   readonly body: string | Uint8Array | null | AsyncIterable<string>
+  /** The error behind a status from 500. It is logged and not sent. */
+  readonly failure?: unknown
 }
+
+/** The reply for a client that has disconnected. It is counted, but not sent. */
+export const GONE: Reply = { status: 204, headers: {}, body: null }
 
 /** Releases the resources of a body that is not sent, or not completely sent. */
 export async function discardBody({ body }: Reply): Promise<void> {
@@ -83,10 +81,17 @@ export function jsonReply(status: number, body: unknown, headers: Headers = {}):
 
 /** The path and the query of a request below the server's base path. */
 export interface RequestTarget {
-  /** The path, percent-encoded; at least `/`. */
+  /** The path below the base path, percent-encoded: `/evaluator/evaluate`; at least `/`. */
   readonly path: string
   /** The query without the question mark; empty if there is none. */
   readonly query: string
+  /** `true` if the request is not below the base path. `path` is then the whole path. */
+  readonly isOutsideBasePath?: boolean
+}
+
+/** Returns the target of a request that is not below the base path. */
+export function outsideTarget(address: string): RequestTarget {
+  return { path: '/', query: '', ...targetBelow('', address), isOutsideBasePath: true }
 }
 
 /**
@@ -143,4 +148,9 @@ export function assertJson(contentType: string | undefined): void {
 export function bodyTooLarge(maxBytes: number): FlagError {
   const message = `The request body is larger than ${maxBytes} bytes.`
   return new FlagError('PAYLOAD_TOO_LARGE', message)
+}
+
+/** Creates the `INVALID_REQUEST` error for a body whose client has disconnected. */
+export function bodyCutOff(cause?: unknown): FlagError {
+  return new FlagError('INVALID_REQUEST', 'The request body ended too early.', { cause })
 }

@@ -1,11 +1,11 @@
-import { FlagError } from '@ff/core'
-import { silentLogger } from '../runtime/logger.ts'
-import { managementErrorReply } from './error-reply.ts'
+import { isFlagError } from '@ff/core'
 import {
   assertNotCompressed,
+  bodyCutOff,
   bodyTooLarge,
   type Exchange,
   jsonBody,
+  outsideTarget,
   type Reply,
   type RequestTarget,
   targetBelow,
@@ -21,20 +21,15 @@ export function createFetch(
   handle: Handle,
 ): (request: Request) => Promise<Response> {
   return async (request) => {
-    const target = targetBelow(basePath, request.url)
-    if (target === undefined) {
-      const outside = new FlagError('NOT_FOUND', 'There is no such path.')
-      return toResponse(managementErrorReply(outside, silentLogger), request.method)
-    }
+    const target = targetBelow(basePath, request.url) ?? outsideTarget(request.url)
     return toResponse(await handle(toExchange(request, target)), request.method)
   }
 }
 
-function toExchange(request: Request, { path, query }: RequestTarget): Exchange {
+function toExchange(request: Request, target: RequestTarget): Exchange {
   return {
+    ...target,
     method: request.method.toUpperCase(),
-    path,
-    query,
     header: (name) => request.headers.get(name) ?? (name === 'host' ? hostOf(request) : undefined),
     json: async (maxBytes) => jsonBody(await readBytes(request, maxBytes)),
     bytes: (maxBytes) => readBytes(request, maxBytes),
@@ -59,12 +54,16 @@ async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array
   if (request.body === null) return new Uint8Array()
   const chunks: Uint8Array<ArrayBuffer>[] = []
   let length = 0
-  // An exception in the loop cancels the stream, so that a body that is too large is not read to
-  // its end.
-  for await (const chunk of request.body as AsyncIterable<Uint8Array<ArrayBuffer>>) {
-    length += chunk.byteLength
-    if (length > maxBytes) throw bodyTooLarge(maxBytes)
-    chunks.push(chunk)
+  try {
+    // An exception in the loop cancels the stream, so that a body that is too large is not read to
+    // its end.
+    for await (const chunk of request.body as AsyncIterable<Uint8Array<ArrayBuffer>>) {
+      length += chunk.byteLength
+      if (length > maxBytes) throw bodyTooLarge(maxBytes)
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    throw isFlagError(error) ? error : bodyCutOff(error)
   }
   return new Uint8Array(await new Blob(chunks).arrayBuffer())
 }

@@ -1,14 +1,14 @@
 import { FlagError } from '@ff/core'
-import { SDK_PATHS } from '@ff/protocol/sdk'
 import type { Storage } from '@ff/storage'
 import { type Clock, within } from '../runtime/clock.ts'
 import type { InFlight } from '../runtime/in-flight.ts'
-import type { Logger } from '../runtime/logger.ts'
 import { managementErrorReply, sdkErrorReply } from './error-reply.ts'
 import { type Exchange, jsonReply, type Reply } from './exchange.ts'
 import { METRICS_PATH, type Metrics, metricsReply } from './metrics.ts'
+import { noRoute, outsideBasePath } from './no-route.ts'
+import { isSdkPath, PROBE_PATHS } from './paths.ts'
 import { answerGet, privateReply } from './private-reply.ts'
-import { isSdkPath } from './sdk.ts'
+import type { RequestLog } from './request-log.ts'
 
 /** Handles a request. Synchronous if nothing has to be loaded. Neither throws nor rejects. */
 export type Handle = (exchange: Exchange) => Reply | Promise<Reply>
@@ -28,39 +28,47 @@ interface HandlerOptions {
   /** `true` if `GET /metrics` needs no credentials. */
   readonly metricsArePublic: boolean
   readonly inFlight: InFlight
+  readonly basePath: string
   readonly storage: Storage
   readonly clock: Clock
-  readonly logger: Logger
+  readonly requestLog: RequestLog
 }
 
-/** Creates the handler of all paths below the base path. */
+/** Creates the handler of all paths. */
 export function createHandler(options: HandlerOptions): Handle {
-  const { metrics, inFlight } = options
-  const endOf = (path: string) => (reply: Reply) => {
-    metrics.countRequest(path, reply.status)
-    inFlight.end()
-    return reply
-  }
-  // A closure for each request would use memory while a poll is pending.
-  const ends = new Map(Object.values(SDK_PATHS).map((path) => [path as string, endOf(path)]))
-  const endOther = endOf('')
+  const { metrics, inFlight, requestLog, clock } = options
   return (exchange) => {
-    const end = ends.get(exchange.path) ?? endOther
+    const { path } = exchange
     inFlight.begin()
+    const startedAt = requestLog.includes(path) ? clock.monotonicNow() : undefined
     const reply = answer(options, exchange)
-    return reply instanceof Promise ? reply.then(end) : end(reply)
+    if (!(reply instanceof Promise)) {
+      metrics.countRequest(path, reply.status)
+      inFlight.end()
+      // Most requests end here. They need no trace.
+      if (startedAt === undefined && reply.status < 400) return reply
+      return requestLog.finish(reply, requestLog.trace(exchange, startedAt))
+    }
+    // While a poll is pending, only its trace stays in memory, not the exchange.
+    const trace = requestLog.trace(exchange, startedAt)
+    return reply.then((done) => {
+      metrics.countRequest(trace.path, done.status)
+      inFlight.end()
+      return requestLog.finish(done, trace)
+    })
   }
 }
 
 function answer(options: HandlerOptions, exchange: Exchange): Reply | Promise<Reply> {
-  const { whenReady, sdk, logger } = options
+  const { whenReady, sdk, basePath } = options
+  if (exchange.isOutsideBasePath) return managementErrorReply(outsideBasePath(exchange, basePath))
   const isSdk = isSdkPath(exchange.path)
   const route = () => (isSdk ? sdk(exchange) : ownReply(options, exchange))
   // The health of the process does not depend on the store.
   const starting = exchange.path === PROBE_PATHS.health ? undefined : whenReady()
   if (starting === undefined) return route()
   return starting.then(route, (error: unknown) =>
-    isSdk ? sdkErrorReply(error, {}, logger) : managementErrorReply(error, logger),
+    isSdk ? sdkErrorReply(error, {}) : managementErrorReply(error),
   )
 }
 
@@ -69,10 +77,10 @@ function answer(options: HandlerOptions, exchange: Exchange): Reply | Promise<Re
  * one, their reply is an error.
  */
 function ownReply(options: HandlerOptions, exchange: Exchange): Reply | Promise<Reply> {
-  const { management, metrics, metricsArePublic, storage, clock } = options
-  const { path } = exchange
+  const { management, metrics, metricsArePublic, storage, clock, basePath } = options
+  const { method, path } = exchange
   const get = (reply: () => Reply | Promise<Reply>) =>
-    privateReply(exchange, () => answerGet(exchange, reply), options)
+    privateReply(exchange, () => answerGet(exchange, reply))
   if (path === PROBE_PATHS.health) return get(() => statusReply('ok'))
   if (path === PROBE_PATHS.ready) return get(() => readyReply(storage, clock))
   if (path === METRICS_PATH && metricsArePublic) return get(() => metricsReply(metrics))
@@ -80,8 +88,8 @@ function ownReply(options: HandlerOptions, exchange: Exchange): Reply | Promise<
   const error =
     path === METRICS_PATH
       ? new FlagError('UNAUTHENTICATED', 'Metrics are private; set the option `metricsArePublic`.')
-      : new FlagError('NOT_FOUND', 'There is no such path.')
-  return privateReply(exchange, () => Promise.reject(error), options)
+      : noRoute({ method, path: basePath + path }, 'set the option `management` to manage flags')
+  return privateReply(exchange, () => Promise.reject(error))
 }
 
 /**
@@ -89,9 +97,6 @@ function ownReply(options: HandlerOptions, exchange: Exchange): Reply | Promise<
  * not ready.
  */
 const READY_WITHIN_MS = 2000
-
-/** The paths of the health and readiness probes. These paths need no token. */
-export const PROBE_PATHS = { health: '/health', ready: '/ready' } as const
 
 /**
  * Returns the reply of the readiness probe. Throws `UNAVAILABLE` if the store does not respond

@@ -16,11 +16,10 @@ import {
 } from '../live/held-context.ts'
 import type { SessionRegistry } from '../live/session-registry.ts'
 import type { Cancel, Clock } from '../runtime/clock.ts'
-import type { Logger } from '../runtime/logger.ts'
 import { forEachInTimeSlices } from '../runtime/time-slice.ts'
 import type { UsageRecorder } from '../usage/usage-recorder.ts'
 import { sdkErrorReply } from './error-reply.ts'
-import type { Reply } from './exchange.ts'
+import { GONE, type Reply } from './exchange.ts'
 import { evaluationReply, type SdkHeaders, type SdkRequest } from './sdk-reply.ts'
 
 interface LongPollsOptions {
@@ -30,7 +29,6 @@ interface LongPollsOptions {
   readonly scheduler: EvaluationScheduler
   readonly usage: UsageRecorder
   readonly clock: Clock
-  readonly logger: Logger
 }
 
 /** A poll after its body was read and parsed. */
@@ -229,9 +227,6 @@ export class LongPolls {
   }
 }
 
-/** The reply for a client that has disconnected. It is counted, but not sent. */
-const GONE: Reply = { status: 204, headers: {}, body: null }
-
 /** A request that waits for a change. It has no closures, because thousands may exist. */
 class PendingPoll implements SessionSink {
   /** The end of the hold time, on the scale of `Clock.monotonicNow`. */
@@ -275,7 +270,7 @@ class PendingPoll implements SessionSink {
     if (reason === 'goingAway') this.answerNow()
     else {
       const error = reason === 'gaveWay' ? gaveWay() : keyRefused()
-      this.#settle(sdkErrorReply(error, this.#headers, this.#polls.options.logger))
+      this.#settle(sdkErrorReply(error, this.#headers))
     }
   }
 

@@ -1,5 +1,4 @@
 import { FlagError } from '@ff/core'
-import type { Logger } from '../runtime/logger.ts'
 import { managementErrorReply } from './error-reply.ts'
 import { discardBody, type Exchange, type Headers, type Reply } from './exchange.ts'
 
@@ -14,11 +13,11 @@ const HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosnif
 export async function privateReply(
   exchange: Exchange,
   answer: () => Reply | Promise<Reply>,
-  { logger, more = {} }: { readonly logger: Logger; readonly more?: Headers },
+  more: Headers = {},
 ): Promise<Reply> {
   const reply = await Promise.resolve()
     .then(answer)
-    .catch((error: unknown) => managementErrorReply(error, logger))
+    .catch((error: unknown) => managementErrorReply(error))
   const headers = { ...HEADERS, ...more, ...reply.headers }
   const body = exchange.method === 'HEAD' ? await headBodyOf(reply) : reply.body
   return { ...reply, headers, body }

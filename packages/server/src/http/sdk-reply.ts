@@ -7,6 +7,7 @@ import type { EvaluationAnswer } from '../evaluation/evaluated.ts'
 import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
 import { getOrInsert } from '../runtime/get-or-insert.ts'
 import { type Exchange, JSON_TYPE, type Reply } from './exchange.ts'
+import { REQUEST_ID_HEADER } from './request-log.ts'
 
 type HeaderName =
   | keyof typeof CORS_HEADERS
@@ -54,6 +55,7 @@ const EXPOSED = [
   FLAG_SET_VERSION_HEADER,
   ...Object.values(RATE_LIMIT_HEADERS),
   'Retry-After',
+  REQUEST_ID_HEADER,
 ]
 
 const CORS_HEADERS = {

@@ -14,12 +14,12 @@ import { type EvaluationAnswer, evaluationAnswer, findCurrentTag } from '../eval
 import type { EvaluationScheduler } from '../evaluation/evaluation-scheduler.ts'
 import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
 import type { Clock } from '../runtime/clock.ts'
-import type { Logger } from '../runtime/logger.ts'
 import type { UsageRecorder } from '../usage/usage-recorder.ts'
 import { sdkErrorReply } from './error-reply.ts'
 import { eventsReply } from './events-reply.ts'
 import type { Exchange, JsonBody, Reply } from './exchange.ts'
 import type { LongPolls, PollRequest } from './long-polls.ts'
+import { noRoute } from './no-route.ts'
 import {
   evaluationReply,
   flagSetReply,
@@ -30,6 +30,7 @@ import {
 } from './sdk-reply.ts'
 
 interface SdkEndpointsOptions {
+  readonly basePath: string
   readonly cache: FlagSetCache
   readonly scheduler: EvaluationScheduler
   readonly polls: LongPolls
@@ -37,15 +38,6 @@ interface SdkEndpointsOptions {
   readonly usage: UsageRecorder
   readonly keys: SdkKeyVerifier
   readonly limiter: RequestLimiter
-  readonly logger: Logger
-}
-
-/**
- * Returns `true` if a path belongs to the SDK endpoints, which have their own error format and CORS
- * headers and do not accept bearer tokens.
- */
-export function isSdkPath(path: string): boolean {
-  return path.startsWith('/evaluator/') || path.startsWith('/ws/')
 }
 
 interface Route {
@@ -74,7 +66,7 @@ export class SdkEndpoints {
   /** Handles a request. Neither throws nor rejects. */
   handle(exchange: Exchange): Reply | Promise<Reply> {
     const headers = noHeaders(isForPages(exchange.path))
-    const refuse = (error: unknown) => sdkErrorReply(error, headers, this.#options.logger)
+    const refuse = (error: unknown) => sdkErrorReply(error, headers)
     try {
       const reply = this.#reply(exchange, headers)
       // The promise of a poll never rejects, and a second promise for each poll would use memory.
@@ -88,7 +80,10 @@ export class SdkEndpoints {
   #reply(exchange: Exchange, headers: SdkHeaders): Reply | Promise<Reply> {
     const { method, path } = exchange
     const route = this.#routes.get(path)
-    if (route === undefined) throw new FlagError('NOT_FOUND', 'There is no such path.')
+    if (route === undefined) {
+      const paths = [...this.#routes.keys()].join(', ')
+      throw noRoute({ method, path: this.#options.basePath + path }, `use one of ${paths}`)
+    }
     const { allowed, reply } = route
     const allow = `${allowed}, OPTIONS`
     if (method === 'OPTIONS') return preflight(allow, headers, isForPages(path))
@@ -127,7 +122,7 @@ export class SdkEndpoints {
   #poll(exchange: Exchange, headers: SdkHeaders): Promise<Reply> {
     return new Promise((resolve) => {
       this.#beginPoll({ exchange, headers, resolve }).catch((error: unknown) => {
-        resolve(sdkErrorReply(error, headers, this.#options.logger))
+        resolve(sdkErrorReply(error, headers))
       })
     })
   }
@@ -187,7 +182,10 @@ function isForPages(path: string): boolean {
 }
 
 function refuseWithoutUpgrade(): never {
-  throw new FlagError('INVALID_REQUEST', 'This path accepts only WebSocket connections.')
+  throw new FlagError(
+    'INVALID_REQUEST',
+    'This path accepts only WebSocket connections. Use ws:// or wss://.',
+  )
 }
 
 function preflight(allow: string, headers: SdkHeaders, isAllowed: boolean): Reply {

@@ -42,6 +42,9 @@ export interface SocketConnectionOptions {
   readonly toRefusal: (error: unknown) => SocketRefusal
 }
 
+/** The close code and reason with which the server has closed a socket. */
+export type SocketClosing = Pick<SocketRefusal, 'closeCode' | 'closeReason'>
+
 /** The time after which the socket of a client that does not read is closed. */
 const STUCK_AFTER_MS = 10_000
 
@@ -53,6 +56,10 @@ const STUCK_AFTER_MS = 10_000
  */
 export class SocketConnection implements SessionSink, PendingSocket {
   readonly transport = 'ws'
+  /** The time at which the socket was opened, on the scale of `Clock.monotonicNow`. */
+  readonly openedAt: number
+  /** The close code and reason that the server has sent; `undefined` if the client has closed. */
+  closing: SocketClosing | undefined
   readonly #socket: SocketLike
   readonly #options: SocketConnectionOptions
   #queue: string[] = []
@@ -72,6 +79,8 @@ export class SocketConnection implements SessionSink, PendingSocket {
   constructor(socket: SocketLike, options: SocketConnectionOptions) {
     this.#socket = socket
     this.#options = options
+    // A small integer needs no separate memory, unlike a fraction.
+    this.openedAt = Math.trunc(options.clock.monotonicNow())
     this.#cancelInit = options.clock.schedule(INIT_WITHIN_MS, () => {
       const error = 'No init message arrived in time.'
       this.#sendMessage({ type: 'error', error, statusCode: 408 })
@@ -168,7 +177,10 @@ export class SocketConnection implements SessionSink, PendingSocket {
     if (message === 'unknown') return
     switch (message.type) {
       case 'init':
-        throw new FlagError('INVALID_REQUEST', 'A second init message is not allowed.')
+        throw new FlagError(
+          'INVALID_REQUEST',
+          'Send a message of the type "context" instead of a second init.',
+        )
       case 'context':
         return this.#changeContext(session.scope, message.context, text.length)
       case 'ping':
@@ -281,6 +293,7 @@ export class SocketConnection implements SessionSink, PendingSocket {
 
   #close(code: number, reason: string): void {
     if (!this.#isOpen) return
+    this.closing = { closeCode: code, closeReason: reason }
     this.closed()
     this.#socket.close(code, reason, this.#isAnonymous)
   }

@@ -1,6 +1,12 @@
 import type { IncomingMessage } from 'node:http'
 import { FlagError } from '@ff/core'
-import { assertNotCompressed, bodyTooLarge, type JsonBody, jsonBody } from '../http/exchange.ts'
+import {
+  assertNotCompressed,
+  bodyCutOff,
+  bodyTooLarge,
+  type JsonBody,
+  jsonBody,
+} from '../http/exchange.ts'
 
 /** A request with a body that the host may already have parsed, as `express.json()` does. */
 export interface ParsedRequest extends IncomingMessage {
@@ -118,7 +124,7 @@ function readRest(
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let length = 0
-    const cut = () => reject(new FlagError('INVALID_REQUEST', 'The request body ended too early.'))
+    const cut = () => reject(bodyCutOff())
     const keep = (chunk: Buffer) => {
       length += chunk.byteLength
       chunks.push(chunk)

@@ -1,17 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline, Readable } from 'node:stream'
-import { FlagError } from '@ff/core'
 import type { FlagServer } from '../flag-server.ts'
-import { managementErrorReply } from '../http/error-reply.ts'
 import {
   discardBody,
   type Exchange,
   type JsonBody,
+  outsideTarget,
   type Reply,
   type RequestTarget,
   targetBelow,
 } from '../http/exchange.ts'
-import { silentLogger } from '../runtime/logger.ts'
 import { discardRest, type ParsedRequest, RequestBody } from './body.ts'
 
 /**
@@ -46,19 +44,17 @@ interface MountedRequest extends ParsedRequest {
  */
 export function toNodeHandler(flags: Pick<FlagServer, 'basePath' | 'handle'>): NodeHandler {
   return (request: MountedRequest, response, next) => {
-    const target = targetBelow(flags.basePath, request.originalUrl ?? request.url ?? '/')
-    if (target !== undefined) {
-      const exchange = new NodeExchange(response, target)
-      // If the body arrives together with the headers, Node provides it only after the `request`
-      // event.
-      if (exchange.body.isUnread) process.nextTick(takeUp, flags, exchange)
-      else serve(flags, exchange)
-    } else if (next !== undefined) {
+    const address = request.originalUrl ?? request.url ?? '/'
+    const target = targetBelow(flags.basePath, address)
+    if (target === undefined && next !== undefined) {
       next()
-    } else {
-      const outside = new FlagError('NOT_FOUND', 'There is no such path.')
-      writeReply(response, managementErrorReply(outside, silentLogger))
+      return
     }
+    const exchange = new NodeExchange(response, target ?? outsideTarget(address))
+    // If the body arrives together with the headers, Node provides it only after the `request`
+    // event.
+    if (exchange.body.isUnread) process.nextTick(takeUp, flags, exchange)
+    else serve(flags, exchange)
   }
 }
 
@@ -83,15 +79,18 @@ class NodeExchange implements Exchange {
   readonly method: string
   readonly path: string
   readonly query: string
+  readonly isOutsideBasePath: boolean
   readonly body: RequestBody
   readonly response: ServerResponse
   readonly #request: IncomingMessage
 
-  constructor(response: ServerResponse, { path, query }: RequestTarget) {
+  constructor(response: ServerResponse, target: RequestTarget) {
+    const { path, query, isOutsideBasePath = false } = target
     const request = response.req
     this.method = request.method ?? 'GET'
     this.path = path
     this.query = query
+    this.isOutsideBasePath = isOutsideBasePath
     this.body = new RequestBody(request)
     this.response = response
     this.#request = request

@@ -5,7 +5,8 @@ import { MAX_MESSAGE_BYTES, SDK_PATHS } from '@ff/protocol/sdk'
 import { type RawData, type WebSocket, WebSocketServer } from 'ws'
 import type { Client } from '../access/client.ts'
 import type { FlagServer } from '../flag-server.ts'
-import { targetBelow } from '../http/exchange.ts'
+import { outsideTarget, targetBelow } from '../http/exchange.ts'
+import { REQUEST_ID_HEADER } from '../http/request-log.ts'
 import type { Message } from '../live/flag-set-diff.ts'
 import type { SocketConnection } from '../live/socket-connection.ts'
 import type { SocketLike } from '../live/socket-like.ts'
@@ -50,12 +51,20 @@ export function attachWebSocket(server: Server, flags: FlagServer): Detach {
     })
   })
   const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const refuse = (status: number, headers = '') => {
+      const { basePath } = flags
+      const { url = '/' } = request
+      const target = targetBelow(basePath, url) ?? outsideTarget(url)
+      const traced = { ...clientOf(request), ...target, method: 'GET' }
+      const id = flags.refuseUpgrade(traced, status)
+      sendRefusal(socket, status, `${headers}${REQUEST_ID_HEADER}: ${id}\r\n`)
+    }
     if (!serves(request)) {
-      if (isLeftToUs(server, request, upgrade)) refuse(socket, 404)
+      if (isLeftToUs(server, request, upgrade)) refuse(404)
       return
     }
     const seconds = flags.admitSocket(queue.size)
-    if (seconds > 0) refuse(socket, 429, `Retry-After: ${seconds}\r\n`)
+    if (seconds > 0) refuse(429, `Retry-After: ${seconds}\r\n`)
     else queue.add({ request, socket, head })
   }
   SERVES.set(upgrade, serves)
@@ -222,7 +231,7 @@ function frameOf({ text }: Message): Buffer {
 }
 
 /** Refuses an upgrade with an HTTP response, and closes the connection. */
-function refuse(socket: Duplex, status: number, headers = ''): void {
+function sendRefusal(socket: Duplex, status: number, headers: string): void {
   socket.on('error', () => socket.destroy())
   const line = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`
   socket.end(`${line}${headers}Content-Length: 0\r\nConnection: close\r\n\r\n`, () =>

@@ -32,7 +32,13 @@ describe('A server without a management plane', () => {
       for (const method of ['GET', 'POST', 'DELETE']) {
         const { status, body, headers } = await call(flags, path, { method })
         expect(status).toBe(404)
-        expect(body).toEqual({ statusCode: 404, message: 'There is no such path.', data: null })
+        expect(body).toEqual({
+          statusCode: 404,
+          message: expect.stringMatching(
+            /^No route [A-Z]+ \/.*; set the option `management` to manage flags\.$/,
+          ),
+          data: null,
+        })
         expect(headers.get('cache-control')).toBe('no-store')
       }
     },

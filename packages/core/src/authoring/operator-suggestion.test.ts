@@ -1,0 +1,60 @@
+import { expect, it } from 'vitest'
+import { operators } from '../operators/operator.ts'
+import { authoringFault } from './authoring-fault.ts'
+import { unknownOperator } from './operator-suggestion.ts'
+
+it.each([
+  ['equals', 'eq'],
+  ['EQ', 'eq'],
+  ['==', 'eq'],
+  ['notEquals', 'neq'],
+  ['$ne', 'neq'],
+  ['isOneOf', 'in'],
+  ['NOT_IN', 'not_in'],
+  ['contain', 'contains'],
+  ['STR_CONTAINS', 'contains'],
+  ['startsWith', 'starts_with'],
+  ['endswith', 'ends_with'],
+  ['regex', 'matches'],
+  ['greaterThan', 'gt'],
+  ['GREATER_THAN_INCLUSIVE', 'gte'],
+  ['<=', 'lte'],
+  ['isSet', 'exists'],
+  ['semVerGreaterThan', 'semver_gt'],
+  ['segmentMatch', 'in_segment'],
+  ['eqals', 'eq'],
+  ['semver_grt', 'semver_gt'],
+])('The message for the unknown operator %s suggests %s', (written, meant) => {
+  expect(unknownOperator(written)).toBe(
+    `There is no operator "${written}". Did you mean "${meant}"?`,
+  )
+})
+
+it('Every suggested operator exists, and each operator is suggested for its name in capitals.', () => {
+  for (const name of operators.keys()) {
+    expect(unknownOperator(name.toUpperCase())).toContain(`Did you mean "${name}"?`)
+  }
+})
+
+it('The message for an operator that resembles no other names common operators.', () => {
+  const common = 'Common operators are eq, in, contains, starts_with, gt, before and exists.'
+  expect(unknownOperator('frobnicate')).toBe(`There is no operator "frobnicate". ${common}`)
+  expect(unknownOperator('')).toBe(`There is no operator "". ${common}`)
+})
+
+it('The message for a long operator is short and is created quickly.', () => {
+  const huge = 'x'.repeat(1_000_000)
+  const start = performance.now()
+  for (let at = 0; at < 200; at += 1) {
+    expect(unknownOperator(huge).length).toBeLessThan(320)
+    expect(unknownOperator('semvergreaterthanoreqxyz')).not.toContain('semver_gte')
+  }
+  expect(performance.now() - start).toBeLessThan(1_000)
+})
+
+it('The message for a condition on elements names the unknown operator and the suggestion.', () => {
+  const value = JSON.stringify([{ attribute: 'sku', operator: 'equals', value: 'x' }])
+  expect(authoringFault({ attribute: 'cart', operator: 'elem_match', value })).toBe(
+    'Condition 0 in the value of "elem_match": There is no operator "equals". Did you mean "eq"?',
+  )
+})
