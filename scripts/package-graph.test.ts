@@ -30,7 +30,7 @@ const GRAPH: Readonly<Record<string, PackageRule>> = {
     level: 4,
     internal: ['core', 'protocol', 'server', 'storage'],
     external: ['undici', 'zod'],
-    optionalPeers: ['openid-client', 'stripe'],
+    optionalPeers: ['openid-client', 'stripe', 'swagger-ui-dist'],
   },
 }
 

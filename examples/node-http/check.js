@@ -8,11 +8,13 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { checkHost } from '@ff-examples/host-check'
 
 const FF_ADMIN_TOKEN = 'development-token'
 const folder = mkdtempSync(join(tmpdir(), 'ff-node-http-'))
 const port = await freePort()
 const url = `http://127.0.0.1:${port}`
+const live = `${url}/flags/projects/shop/envs/live`
 
 /** Starts the program and waits until it responds. */
 async function start() {
@@ -25,6 +27,24 @@ async function start() {
     await wait(50)
   }
   throw new Error('The program does not respond.')
+}
+
+/**
+ * Sends a request to the management API, and returns the data of the response.
+ *
+ * @param {string} method
+ * @param {string} path
+ * @param {object} body
+ */
+async function manage(method, path, body) {
+  const headers = {
+    authorization: `Bearer ${FF_ADMIN_TOKEN}`,
+    'content-type': 'application/json',
+  }
+  const response = await fetch(live + path, { method, headers, body: JSON.stringify(body) })
+  const { data, message } = await response.json()
+  assert.ok(response.ok, message)
+  return data
 }
 
 async function greeting() {
@@ -44,15 +64,23 @@ try {
   assert.equal(await greeting(), 'Hello.')
   console.log('The app responds:', await greeting())
 
-  const flag = `${url}/flags/projects/shop/envs/live/flags/new-greeting`
-  const change = { method: 'PUT', body: JSON.stringify({ default_variation_id: 'true' }) }
-  const headers = { 'content-type': 'application/json' }
-  assert.equal((await fetch(flag, { ...change, headers })).status, 401)
-  const authorization = `Bearer ${FF_ADMIN_TOKEN}`
-  const changed = await fetch(flag, { ...change, headers: { ...headers, authorization } })
-  assert.equal(changed.status, 200, await changed.text())
+  const unauthorized = await fetch(`${live}/flags/new-greeting`, { method: 'PUT' })
+  assert.equal(unauthorized.status, 401)
+  await manage('PUT', '/flags/new-greeting', { default_variation_id: 'true' })
   assert.equal(await greeting(), 'Good to see you!')
   console.log('After a change of the flag:', await greeting())
+
+  await manage('PUT', '/flags/new-greeting', { default_variation_id: null })
+  const { key } = await manage('POST', '/sdk-keys', { name: 'Example', kind: 'client' })
+  await checkHost({
+    url: `${url}/flags`,
+    project: {
+      ...{ project: 'shop', environment: 'live', flag: 'new-greeting' },
+      ...{ sdkKey: key, token: FF_ADMIN_TOKEN },
+    },
+    hasSocket: true,
+  })
+  await manage('PUT', '/flags/new-greeting', { default_variation_id: 'true' })
 
   // The program can start again: its project and flag exist, and the change is kept.
   app.kill()

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { bool, defineFlags } from '@ff/core/typed-flags'
 import { createManagement, SYSTEM } from '@ff/management/node'
 import { createFlagServer } from '@ff/server'
-import { toNodeHandler } from '@ff/server/node'
+import { attachWebSocket, toNodeHandler } from '@ff/server/node'
 import { sqlite } from '@ff/storage/sqlite'
 
 const management = createManagement({ adminToken: process.env['FF_ADMIN_TOKEN'] })
@@ -12,11 +12,13 @@ const needed = defineFlags({ 'new-greeting': bool(false) })
 await flags.as(SYSTEM).ensureProject({ key: 'shop', flags: needed })
 
 const handle = toNodeHandler(flags)
-createServer((request, response) => {
+const server = createServer((request, response) => {
   handle(request, response, async () => {
     const live = { project: 'shop', environment: 'live' }
     const isNew = await flags.value(live, 'new-greeting', { kind: 'user', key: 'user-1' }, false)
     response.end(isNew ? 'Good to see you!' : 'Hello.')
   })
-}).listen(process.env['PORT'] ?? 3000)
+})
+attachWebSocket(server, flags)
+server.listen(process.env['PORT'] ?? 3000)
 // #endregion

@@ -1,6 +1,5 @@
-import type { As, ManagementUseCases } from '@ff/management'
+import { type As, type ManagementUseCases, SYSTEM } from '@ff/management'
 import type { FlagServer } from '@ff/server'
-import { ADMINISTRATOR } from './administrator.ts'
 import {
   DEMO_FLAGS,
   DEMO_SEGMENTS,
@@ -56,7 +55,7 @@ export async function createDemo(
   adminToken: string | undefined,
 ): Promise<DemoSecrets> {
   await flags.start()
-  const management = flags.as(ADMINISTRATOR)
+  const management = flags.as(SYSTEM)
   const { id: orgId } = await management.createOrganization({ body: { name: 'Demo Shop' } })
   const { id: projectId, environments } = await management.createProject({
     params: { orgId },
@@ -82,7 +81,7 @@ export async function createDemo(
 }
 
 async function createAdministratorToken(management: ManagementUseCases): Promise<string> {
-  const body = { name: ADMINISTRATOR.name, role: 'platform' } as const
+  const body = { name: 'Administrator', role: 'platform' } as const
   const { token } = await management.createAccessToken({ params: { orgId: null }, body })
   return token
 }

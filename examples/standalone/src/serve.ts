@@ -1,13 +1,11 @@
 import cluster from 'node:cluster'
 import { createServer, type RequestListener, type Server } from 'node:http'
-import { type As, tokenAuthenticator } from '@ff/management'
+import type { As } from '@ff/management'
 import { createManagement } from '@ff/management/node'
-import { createFlagServer, type FlagServer, systemClock } from '@ff/server'
+import { createFlagServer, type FlagServer } from '@ff/server'
 import { attachWebSocket, toNodeHandler } from '@ff/server/node'
 import type { Capabilities } from '@ff/storage'
-import { orAdministrator } from './administrator.ts'
 import type { Config } from './config.ts'
-import { withDocsPage } from './docs-page.ts'
 import { listen } from './listening.ts'
 import { createLogger } from './log.ts'
 import { loadIdentityProvider } from './oidc.ts'
@@ -39,7 +37,7 @@ export async function serve(config: Config, store: Store): Promise<Standalone> {
     await flags.start()
     const { worker } = cluster
     const answering = worker === undefined ? flags : withWorkerLabel(flags, worker.id)
-    const server = createServer(SLOW_SENDERS, withStartPage(withDocsPage(toNodeHandler(answering))))
+    const server = createServer(SLOW_SENDERS, withStartPage(toNodeHandler(answering)))
     attachWebSocket(server, flags)
     const url = await listen(server, config)
     return { url, close: () => close(server, flags) }
@@ -58,10 +56,7 @@ export async function createFlags(config: Config, store: Store): Promise<FlagSer
     ...(await loadPayments(config.stripe)),
     ...(await loadIdentityProvider(config)),
     ...(config.administrator && { administrator: config.administrator }),
-    authenticateBearer: orAdministrator(
-      config.adminToken,
-      tokenAuthenticator(store.storage, systemClock),
-    ),
+    adminToken: config.adminToken,
   })
   return createFlagServer({
     ...store,

@@ -1,12 +1,11 @@
 import { existsSync } from 'node:fs'
 import { compileFlagSet } from '@ff/core'
 import { findIssues } from '@ff/core/authoring'
-import type { ManagementUseCases } from '@ff/management'
+import { type ManagementUseCases, SYSTEM } from '@ff/management'
 import { createManagement } from '@ff/management/node'
 import { createFlagServer, extensions } from '@ff/server'
 import { KIND_RULES, type Kind, type Storage } from '@ff/storage'
 import { sqlite } from '@ff/storage/sqlite'
-import { ADMINISTRATOR } from './administrator.ts'
 import { ConfigError } from './config.ts'
 import { dataFileOf } from './data-folder.ts'
 
@@ -32,7 +31,7 @@ export async function findDamage(dataDir: string): Promise<readonly string[]> {
     for (const { id } of (await storage.list('environment', {})).data) {
       found.push(...(await faultsOf(() => readFlagSet(storage, id))))
     }
-    const management = flags.as(ADMINISTRATOR)
+    const management = flags.as(SYSTEM)
     return [...found, ...(await faultsOf(() => readAuditLog(management)))]
   } finally {
     await flags.close()

@@ -24,6 +24,7 @@ import type { ChangeServices } from './changes/apply-change.ts'
 import { PublishCheck } from './changes/publish-check.ts'
 import type { UseCase } from './changes/use-case.ts'
 import { retentionJob } from './organizations/retention.ts'
+import type { ReadDocsAsset } from './ports/docs-assets.ts'
 import type { IdentityProvider } from './ports/identity-provider.ts'
 import type { PasswordHasher } from './ports/password-hasher.ts'
 import type { Payments } from './ports/payments.ts'
@@ -85,6 +86,11 @@ export interface ManagementOptions {
    * cookies with a random key, so that every device is unknown after a restart.
    */
   readonly secretKey?: string | readonly string[]
+  /**
+   * Reads the files of Swagger UI for the API page at `/docs`. Without it, there is no page.
+   * `@ff/management/node` reads them from the package `swagger-ui-dist`, if it is installed.
+   */
+  readonly readDocsAsset?: ReadDocsAsset
 }
 
 /** Returns the use cases that act as `actor`, for calls in process. */
@@ -189,6 +195,7 @@ function connect(options: CheckedOptions, server: ServerServices): ConnectedMana
       ...{ useCases, changeServices, logIn, credentialAttempts, basePath, trustProxy },
       ...{ storage, clock, logger, rateLimiter, metrics: server.metrics },
       managementRateLimit: options.managementRateLimit,
+      readDocsAsset: options.readDocsAsset,
       authenticateBearer: authenticatorOf(options, server),
     }),
     async start() {

@@ -7,6 +7,7 @@ export {
 } from './access/actors.ts'
 export type { ManagementUseCases } from './api/use-cases.ts'
 export { type As, createManagement, type ManagementOptions } from './create-management.ts'
+export type { DocsAsset, ReadDocsAsset } from './ports/docs-assets.ts'
 export type { AuthorizationChecks, Identity, IdentityProvider } from './ports/identity-provider.ts'
 export type { PasswordHasher, PasswordVerdict } from './ports/password-hasher.ts'
 export type {

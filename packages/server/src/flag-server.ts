@@ -8,7 +8,7 @@ import { EvaluationScheduler } from './evaluation/evaluation-scheduler.ts'
 import { FlagSetCache } from './evaluation/flag-set-cache.ts'
 import { toSocketRefusal } from './http/error-reply.ts'
 import type { Exchange, Reply } from './http/exchange.ts'
-import { createFetch } from './http/fetch.ts'
+import { createFetch, type Fetch } from './http/fetch.ts'
 import { createHandler } from './http/handler.ts'
 import { LongPolls } from './http/long-polls.ts'
 import { Metrics } from './http/metrics.ts'
@@ -53,9 +53,10 @@ const DRAIN_WITHIN_MS = 5000
 export class FlagServer<As = unknown> {
   /**
    * Handles a web request and resolves with the web response. Can be passed as a plain function,
-   * because it does not use `this`.
+   * because it does not use `this`. Pass the address of the sender as the second argument, so that
+   * limits for each address apply.
    */
-  readonly fetch: (request: Request) => Promise<Response>
+  readonly fetch: Fetch
   /** Handles a request that a platform binding has received. Neither throws nor rejects. */
   readonly handle: (exchange: Exchange) => Reply | Promise<Reply>
   /**

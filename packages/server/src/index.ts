@@ -2,6 +2,7 @@ export type { EnvironmentScope } from './access/sdk-keys.ts'
 export { extensions } from './evaluation/flag-set-cache.ts'
 export { createFlagServer, type FlagServer } from './flag-server.ts'
 export type { Exchange, Reply } from './http/exchange.ts'
+export type { Fetch, RequestSender } from './http/fetch.ts'
 export type {
   EnvironmentIdRef,
   EnvironmentKeyRef,
@@ -16,6 +17,7 @@ export type { EndReason } from './live/flag-session.ts'
 export type { FlagUpdate, Message } from './live/flag-set-diff.ts'
 export type { SocketConnection } from './live/socket-connection.ts'
 export type { SocketLike } from './live/socket-like.ts'
+export { type StandardSocket, toSocketLike } from './live/to-socket-like.ts'
 export type * from './management-plane.ts'
 export type { FlagServerOptions } from './options.ts'
 export { type Cancel, type Clock, systemClock } from './runtime/clock.ts'

@@ -24,7 +24,9 @@ import { type Actor, ANONYMOUS } from '../access/actors.ts'
 import { assertPermittedOnInstallation } from '../access/permissions.ts'
 import type { ChangeCall, ChangeServices } from '../changes/apply-change.ts'
 import type { UseCase } from '../changes/use-case.ts'
+import { docsPage } from '../openapi/docs-page.ts'
 import { OPENAPI_PATH, openApiReplier } from '../openapi/openapi.ts'
+import type { ReadDocsAsset } from '../ports/docs-assets.ts'
 import type { AnyInput } from '../requests/input.ts'
 import { WithHeaders } from '../requests/with-headers.ts'
 import { assertNotForged, type IdentifyingServices, identify } from './identify.ts'
@@ -44,30 +46,34 @@ interface ManagementServices extends IdentifyingServices, UsedServices {
   readonly useCases: UseCases
   /** The maximum number of requests of each actor per minute. */
   readonly managementRateLimit: number
+  /** Reads the files of the API page; `undefined` if there is no page. */
+  readonly readDocsAsset: ReadDocsAsset | undefined
 }
 
 /** The objects that all requests share, and the rate limit headers of one request. */
 interface Answering {
   readonly openApi: ReturnType<typeof openApiReplier>
+  readonly findDocs: ReturnType<typeof docsPage>
   readonly limiter: RequestLimiter
   /** The rate limit headers; empty until the actor is identified. */
   readonly limits: Partial<RateLimitHeaders>
 }
 
 /**
- * Creates the handler of the management paths: the endpoints, their OpenAPI description, and the
- * metrics. For any other path it responds with `NOT_FOUND`. All paths except the description and
- * open endpoints require credentials. The promise that the handler returns never rejects.
+ * Creates the handler of the management paths: the endpoints, their OpenAPI description, the API
+ * page, and the metrics. For any other path it responds with `NOT_FOUND`. All paths except the description,
+ * the page and open endpoints require credentials. The promise that the handler returns never rejects.
  */
 export function createManagementHandler(
   services: ManagementServices,
 ): (exchange: Exchange) => Promise<Reply> {
   const { rateLimiter, clock, logger } = services
   const openApi = openApiReplier(services)
+  const findDocs = docsPage(services.readDocsAsset)
   const limiter = new RequestLimiter({ limiter: rateLimiter, clock, logger })
   return (exchange) => {
     const limits: Partial<RateLimitHeaders> = {}
-    const answering = { openApi, limiter, limits }
+    const answering = { openApi, findDocs, limiter, limits }
     const reply = () => answer(services, answering, exchange)
     return privateReply(exchange, reply, limits)
   }
@@ -79,6 +85,8 @@ async function answer(
   exchange: Exchange,
 ): Promise<Reply> {
   if (exchange.path === OPENAPI_PATH) return answerGet(exchange, () => answering.openApi(exchange))
+  const docs = answering.findDocs(exchange.path)
+  if (docs !== undefined) return answerGet(exchange, docs)
   if (exchange.path === METRICS_PATH)
     return answerGet(exchange, () => platformMetricsReply(services, exchange))
   const route = findRoute(exchange.path)

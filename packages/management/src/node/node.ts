@@ -5,6 +5,7 @@ import {
   type ManagementOptions,
 } from '../create-management.ts'
 import { ScryptPasswordHasher } from './password-hasher.ts'
+import { findSwaggerUi } from './swagger-ui.ts'
 import { NodeWebhookSender } from './webhook-sender.ts'
 
 export { SYSTEM } from '../access/actors.ts'
@@ -22,7 +23,8 @@ export interface NodeManagementOptions
 }
 
 /**
- * Creates a management plane that hashes passwords with scrypt and sends webhooks from Node.
+ * Creates a management plane that hashes passwords with scrypt, sends webhooks from Node, and serves
+ * the API page at `/docs` if the package `swagger-ui-dist` is installed.
  *
  * @example
  * const flags = createFlagServer({ ...sqlite({ path }), management: createManagement() })
@@ -30,8 +32,13 @@ export interface NodeManagementOptions
 export function createManagement({
   webhooks: { allowLoopback = false } = {},
   passwordHasher = new ScryptPasswordHasher(),
+  readDocsAsset = findSwaggerUi(),
   ...options
 }: NodeManagementOptions = {}): ManagementPlane<As> {
   const webhookSender = new NodeWebhookSender({ allowLoopback })
-  return create({ ...options, passwordHasher, webhookSender })
+  return create({
+    ...options,
+    ...{ passwordHasher, webhookSender },
+    ...(readDocsAsset && { readDocsAsset }),
+  })
 }

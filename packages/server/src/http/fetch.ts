@@ -12,28 +12,36 @@ import {
 } from './exchange.ts'
 import type { Handle } from './handler.ts'
 
+/** The sender of a web request. The request itself does not contain its address. */
+export interface RequestSender {
+  /** The IP address of the connection; unknown by default. */
+  readonly address?: string | undefined
+}
+
+/** Handles a web request. */
+export type Fetch = (request: Request, sender?: RequestSender) => Promise<Response>
+
 /**
  * Creates a function that converts a web request to a web response, with the same handler as all
  * other bindings.
  */
-export function createFetch(
-  basePath: string,
-  handle: Handle,
-): (request: Request) => Promise<Response> {
-  return async (request) => {
+export function createFetch(basePath: string, handle: Handle): Fetch {
+  return async (request, sender) => {
     const target = targetBelow(basePath, request.url) ?? outsideTarget(request.url)
-    return toResponse(await handle(toExchange(request, target)), request.method)
+    return toResponse(await handle(toExchange(request, target, sender)), request.method)
   }
 }
 
-function toExchange(request: Request, target: RequestTarget): Exchange {
+function toExchange(request: Request, target: RequestTarget, sender: RequestSender = {}): Exchange {
+  // Some platforms pass another object as the second argument.
+  const address = typeof sender?.address === 'string' ? sender.address : undefined
   return {
     ...target,
     method: request.method.toUpperCase(),
     header: (name) => request.headers.get(name) ?? (name === 'host' ? hostOf(request) : undefined),
     json: async (maxBytes) => jsonBody(await readBytes(request, maxBytes)),
     bytes: (maxBytes) => readBytes(request, maxBytes),
-    address: undefined,
+    address,
     isEncrypted: request.url.startsWith('https:'),
     hasBody: request.body !== null,
     onClosed: (listener) => {

@@ -51,8 +51,7 @@ const STUCK_AFTER_MS = 10_000
 /**
  * The connection of one client. Waits for `init`, verifies its key, starts a session and processes
  * later messages. The socket can be of any platform. The binding of the platform calls `receive`
- * for each text message, `refuse` for a message that is not text, and `closed` when the socket has
- * closed.
+ * for each message, and `closed` when the socket has closed.
  */
 export class SocketConnection implements SessionSink, PendingSocket {
   readonly transport = 'ws'
@@ -88,9 +87,16 @@ export class SocketConnection implements SessionSink, PendingSocket {
     })
   }
 
-  /** Queues a text message of the client. Messages are processed in order of arrival. */
-  receive(text: string): void {
+  /**
+   * Queues a text message of the client. Messages are processed in order of arrival. A message that
+   * is not text is refused.
+   */
+  receive(text: unknown): void {
     if (!this.#isOpen) return
+    if (typeof text !== 'string') {
+      this.refuse(new FlagError('INVALID_REQUEST', 'A message must be text, not binary.'))
+      return
+    }
     if (this.#queuedLength + text.length > MAX_QUEUED_LENGTH) {
       this.refuse(tooManyRequests())
       return

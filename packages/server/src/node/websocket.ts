@@ -1,6 +1,5 @@
 import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { FlagError } from '@ff/core'
 import { MAX_MESSAGE_BYTES, SDK_PATHS } from '@ff/protocol/sdk'
 import { type RawData, type WebSocket, WebSocketServer } from 'ws'
 import type { Client } from '../access/client.ts'
@@ -188,8 +187,7 @@ function listenersOf(flags: FlagServer, sockets: Map<WebSocket, NodeSocket>) {
       const socket = sockets.get(this)
       if (socket === undefined) return
       socket.isAlive = true
-      if (isBinary) socket.connection.refuse(notText())
-      else socket.connection.receive(data.toString())
+      socket.connection.receive(isBinary ? data : data.toString())
     },
     pong(this: WebSocket): void {
       const socket = sockets.get(this)
@@ -204,10 +202,6 @@ function listenersOf(flags: FlagServer, sockets: Map<WebSocket, NodeSocket>) {
     // process.
     error(): void {},
   }
-}
-
-function notText(): FlagError {
-  return new FlagError('INVALID_REQUEST', 'A message must be text, not binary.')
 }
 
 const WHOLE_TEXT = 0x81

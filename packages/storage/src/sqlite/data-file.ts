@@ -29,7 +29,9 @@ export function openDataFile(
 function startWorker(path: string, readsOnly: boolean): Worker {
   return new Worker(new URL('./sqlite-worker.js', import.meta.url), {
     workerData: { path, readsOnly },
-    // Node's warning about `node:sqlite` does not help an operator.
-    execArgv: ['--disable-warning=ExperimentalWarning'],
+    // Node's warning about `node:sqlite` does not help an operator. Deno refuses the flag.
+    ...(process.versions['deno'] === undefined && {
+      execArgv: ['--disable-warning=ExperimentalWarning'],
+    }),
   })
 }

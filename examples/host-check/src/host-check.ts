@@ -1,0 +1,3 @@
+export { checkHost, type HostUnderCheck } from './check-host.ts'
+export { createExampleProject, type ExampleProject } from './example-project.ts'
+export { type HostProcess, startHostProcess } from './host-process.ts'
