@@ -206,8 +206,9 @@ describe('the standalone server with its demo shop', () => {
   })
 
   it('The management API accepts the configured token and refuses other tokens', async () => {
+    const flagsUrl = /http\S+\/projects\/\S+/.exec(printed.join('\n'))?.[0] ?? ''
     const ask = (token: string) =>
-      fetch(`${standalone.url}/organizations`, { headers: { authorization: `Bearer ${token}` } })
+      fetch(flagsUrl, { headers: { authorization: `Bearer ${token}` } })
     expect((await ask(ADMIN_TOKEN)).status).toBe(200)
     expect((await ask(`${ADMIN_TOKEN}x`)).status).toBe(401)
     expect((await ask(liveKey())).status).toBe(401)
