@@ -3,13 +3,14 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { flagSetDefinitionSchema } from '@ff/core/schema'
-import { createManagement } from '@ff/management/node'
+import { createManagement, SYSTEM } from '@ff/management/node'
 import { oidcProvider } from '@ff/management/oidc'
 import { stripePayments } from '@ff/management/stripe'
 import { flagCodec } from '@ff/protocol/management'
-import { createFlagServer } from '@ff/server'
+import { createFlagServer, pinoLogger } from '@ff/server'
 import { sqlite } from '@ff/storage/sqlite'
 import { DatabaseSync } from '@photostructure/sqlite'
+import { pino } from 'pino'
 import Stripe from 'stripe'
 import * as z from 'zod'
 
@@ -53,23 +54,32 @@ async function pay(): Promise<void> {
 async function manage(): Promise<void> {
   const database = new DatabaseSync(':memory:')
   const flags = createFlagServer({ ...sqlite({ database }), management: createManagement() })
-  await flags.start()
-  const actor = { id: 'me', email: '', name: 'Me', role: 'platform', orgId: null } as const
-  const management = flags.as(actor)
-  const { id: orgId } = await management.createOrganization({ body: { name: 'Shop' } })
-  const project = await management.createProject({ params: { orgId }, body: { key: 'shop' } })
-  const params = { projectId: project.id }
+  const management = flags.as(SYSTEM)
+  await management.ensureProject({ key: 'shop' })
+  const params = { projectId: 'shop' }
   const flag = await management.createFlag({ params, body: { key: 'dark', type: 'boolean' } })
   const wire: z.input<typeof flagCodec> = z.encode(flagCodec, flag)
   assert.equal(wire.client_visible, true)
-  const environmentId = project.environments[0]?.id ?? ''
-  const values = await flags.evaluate({ environmentId }, { kind: 'user', key: 'user-1' })
-  assert.deepEqual({ ...values }, { dark: false })
+  const live = { project: 'shop', environment: 'live' }
+  assert.equal(await flags.value(live, 'dark', { kind: 'user', key: 'user-1' }, true), false)
+  const page = await flags.fetch(new Request('http://127.0.0.1/docs'))
+  assert.equal(page.status, 200)
   await flags.close()
   database.close()
 }
 
-await Promise.all([logIn(), pay(), manage()])
+async function log(): Promise<void> {
+  const lines: string[] = []
+  const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) })
+  const flags = createFlagServer({ logger: pinoLogger(logger) })
+  const unknown = { project: 'none', environment: 'live' }
+  assert.equal(await flags.value(unknown, 'dark', {}, true), true)
+  assert.equal(lines.length, 1)
+  assert.match(lines[0] ?? '', /"errorCode":"ENVIRONMENT_NOT_FOUND"/)
+  await flags.close()
+}
+
+await Promise.all([logIn(), pay(), manage(), log()])
 const definition = { version: 1, flags: [], segments: [] }
 assert.equal(flagSetDefinitionSchema.parse(definition).version, 1)
 assert.equal(flagSetDefinitionSchema.safeParse({ version: 'one' }).success, false)
