@@ -1,4 +1,4 @@
-import { connect, createServer } from 'node:net'
+import { connect, createServer, type LookupFunction } from 'node:net'
 import { describe, expect, it } from 'vitest'
 
 describe('The network in tests', () => {
@@ -12,6 +12,16 @@ describe('The network in tests', () => {
   it('A test cannot connect to another machine', () => {
     expect(() => connect(80, '192.0.2.1')).toThrow(/must connect to a loopback/)
     expect(() => connect({ port: 80, host: 'example.test' })).toThrow(/must connect to a loopback/)
+  })
+
+  it('A name that a test resolves itself must have a loopback address', async () => {
+    const connectTo = (address: string) => {
+      const lookup: LookupFunction = (_host, _options, callback) => callback(null, address, 4)
+      const socket = connect({ port: 9, host: 'example.test', lookup, autoSelectFamily: false })
+      return new Promise((resolve) => socket.on('error', ({ message }) => resolve(message)))
+    }
+    expect(await connectTo('192.0.2.1')).toMatch(/must connect to a loopback/)
+    expect(await connectTo('127.0.0.1')).toMatch(/ECONNREFUSED/)
   })
 
   it('fetch cannot reach another machine', async () => {

@@ -1,4 +1,4 @@
-import { Server, Socket } from 'node:net'
+import { type LookupFunction, Server, Socket } from 'node:net'
 
 /*
  * A set-up file of all tests: sockets of a test process listen on and connect to loopback addresses
@@ -11,6 +11,7 @@ interface Target {
   readonly host?: string
   readonly path?: string
   readonly fd?: number
+  lookup?: LookupFunction
 }
 
 /** Returns the target of `listen` and `connect`, which Node accepts in several forms. */
@@ -31,11 +32,27 @@ Server.prototype.listen = function (this: Server, ...parameters: unknown[]) {
   return Reflect.apply(listen, this, parameters)
 } as typeof listen
 
+/** Returns a function that resolves names to loopback addresses only. */
+function toLoopbackOnly(lookup: LookupFunction): LookupFunction {
+  return (host, options, callback) =>
+    lookup(host, options, (error, found, family) => {
+      const addresses = Array.isArray(found) ? found.map(({ address }) => address) : [found]
+      const other = addresses.find((address) => !LOOPBACK.test(address))
+      if (error !== null || other === undefined) callback(error, found, family)
+      else callback(notLoopback(other), found, family)
+    })
+}
+
+function notLoopback(host: string): Error {
+  return new Error(`A test must connect to a loopback address (got ${host}).`)
+}
+
 const { connect } = Socket.prototype
 Socket.prototype.connect = function (this: Socket, ...parameters: unknown[]) {
-  const { host = 'localhost', path } = targetOf(parameters)
-  if (path === undefined && !LOOPBACK.test(host)) {
-    throw new Error(`A test must connect to a loopback address (got ${host}).`)
-  }
+  const target = targetOf(parameters)
+  const { host = 'localhost', path, lookup } = target
+  // A test that resolves names itself chooses the address later.
+  if (lookup !== undefined) target.lookup = toLoopbackOnly(lookup)
+  else if (path === undefined && !LOOPBACK.test(host)) throw notLoopback(host)
   return Reflect.apply(connect, this, parameters)
 } as typeof connect

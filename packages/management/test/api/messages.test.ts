@@ -127,7 +127,9 @@ describe('messages about flags', () => {
     expect(rule.message).toBe(`conditions.0: The condition ${archived}`)
     const foreign = { id: crypto.randomUUID(), variations: b.variations }
     const none = await needs(a, foreign)
-    expect(none.message).toBe('prerequisites.0.flag_id: must be the id of a flag of this project')
+    expect(none.message).toBe(
+      'prerequisites.0.flag_id: must be the id or the key of a flag of this project',
+    )
   })
 
   it('The message about a segment in use names the environments and at most ten resources.', async () => {

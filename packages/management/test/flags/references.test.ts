@@ -87,7 +87,7 @@ describe('References in bodies', () => {
       STATE,
       { prerequisites: [{ flag_id: 'none', variation_ids: ['true'] }] },
       'prerequisites.0.flag_id',
-      'must be the id or the key of an unarchived flag of this project',
+      'must be the id or the key of a flag of this project',
     ],
     [
       'PUT',
