@@ -13,6 +13,8 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 30_000,
     setupFiles: [join(import.meta.dirname, 'scripts/loopback-only.ts')],
+    // Many tests provoke warnings. A failed test shows them.
+    silent: 'passed-only',
     reporters: ['default', './scripts/closing-line.ts'],
     projects: [
       ...PACKAGES.map((name) => ({

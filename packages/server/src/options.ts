@@ -3,7 +3,7 @@ import { MAX_HELD_CONTEXT_BYTES } from '@ff/protocol/sdk'
 import { type Capabilities, memory } from '@ff/storage'
 import type { ManagementPlane } from './management-plane.ts'
 import { type Clock, systemClock } from './runtime/clock.ts'
-import { type Logger, silentLogger } from './runtime/logger.ts'
+import { consoleLogger, type Logger } from './runtime/logger.ts'
 
 /**
  * The options of a server. Spread the adapters first: `{ ...sqlite({ path }), basePath: '/flags'
@@ -23,7 +23,7 @@ export interface FlagServerOptions<As = unknown> extends Capabilities {
    * The default is `false`.
    */
   readonly trustProxy?: boolean
-  /** The logger. By default, nothing is logged. */
+  /** The logger. By default, warnings and errors are written to the console. */
   readonly logger?: Logger
   /** The clock. The default is the system clock. */
   readonly clock?: Clock
@@ -86,7 +86,7 @@ export function resolveOptions(options: FlagServerOptions): ResolvedOptions {
     rateLimiter,
     basePath: resolveBasePath(options.basePath ?? ''),
     trustProxy: options.trustProxy ?? false,
-    logger: options.logger ?? silentLogger,
+    logger: options.logger ?? consoleLogger,
     clock: options.clock ?? systemClock,
     metricsArePublic: options.metricsArePublic ?? false,
     ...resolveLimits(options),

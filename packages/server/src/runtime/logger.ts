@@ -18,6 +18,19 @@ const ignore = (): void => undefined
 /** A logger that discards all messages. */
 export const silentLogger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }
 
+/** The default logger: writes warnings and errors to the console of the platform. */
+export const consoleLogger: Logger = {
+  ...silentLogger,
+  // biome-ignore lint/suspicious/noConsole: an application without a logger sees problems here
+  warn: (message, fields) => console.warn(`ff: ${message}`, ...toArguments(fields)),
+  // biome-ignore lint/suspicious/noConsole: see above
+  error: (message, fields) => console.error(`ff: ${message}`, ...toArguments(fields)),
+}
+
+function toArguments(fields: LogFields = {}): readonly LogFields[] {
+  return Object.keys(fields).length === 0 ? [] : [fields]
+}
+
 /** Returns `true` if a logger has the method of `silentLogger` for a level. */
 export function isDiscarded(logger: Logger, level: keyof Logger): boolean {
   return logger[level] === silentLogger[level]
