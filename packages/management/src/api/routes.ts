@@ -1,4 +1,5 @@
 import { type EndpointName, endpoints } from '@ff/protocol/management'
+import { DOCS_PATH } from '../openapi/docs-page.ts'
 import { OPENAPI_PATH } from '../openapi/openapi.ts'
 
 /** A path of the endpoint table, with the endpoint of each of its methods. */
@@ -33,7 +34,8 @@ export function findRoute(path: string): Route | undefined {
 
 /** Returns the path template of the endpoints at a path; `undefined` if there are none. */
 export function templateOf(path: string): string | undefined {
-  if (path === OPENAPI_PATH) return path
+  if (path === OPENAPI_PATH || path === DOCS_PATH) return path
+  if (path.startsWith(`${DOCS_PATH}/`)) return `${DOCS_PATH}/*`
   const segments = path.split('/')
   const found = TEMPLATES.find((template) => paramsOf(template, segments) !== undefined)
   return found?.segments.join('/')

@@ -3,7 +3,8 @@ import type { Reply } from '@ff/server/plane'
 import { DOCS_ASSETS, type DocsAsset, type ReadDocsAsset } from '../ports/docs-assets.ts'
 
 /** The path of the page, relative to the base path. The files that it loads are below this path. */
-const PAGE = '/docs'
+/** The path of the API page. Its files are below it. */
+export const DOCS_PATH = '/docs'
 
 // All links are relative to the page, so that they work below every base path.
 const HTML = `<!doctype html>
@@ -76,20 +77,20 @@ export function docsPage(
 
 function pageAnswers(readAsset: ReadDocsAsset): ReadonlyMap<string, Answer> {
   const assets = DOCS_ASSETS.map((name): [string, Answer] => {
-    return [`${PAGE}/${name}`, async () => fileReply(ASSET_TYPES[name], await readAsset(name))]
+    return [`${DOCS_PATH}/${name}`, async () => fileReply(ASSET_TYPES[name], await readAsset(name))]
   })
   return new Map<string, Answer>([
-    [PAGE, () => fileReply('text/html; charset=utf-8', HTML)],
+    [DOCS_PATH, () => fileReply('text/html; charset=utf-8', HTML)],
     // The links of the page do not work with a slash at the end of its path.
-    [`${PAGE}/`, () => ({ status: 308, headers: { Location: '../docs' }, body: null })],
-    [`${PAGE}/page.js`, () => fileReply(SCRIPT_TYPE, SCRIPT)],
+    [`${DOCS_PATH}/`, () => ({ status: 308, headers: { Location: '../docs' }, body: null })],
+    [`${DOCS_PATH}/page.js`, () => fileReply(SCRIPT_TYPE, SCRIPT)],
     ...assets,
   ])
 }
 
 const UNAVAILABLE: ReadonlyMap<string, Answer> = new Map([
   [
-    PAGE,
+    DOCS_PATH,
     () => {
       const install = 'install the package swagger-ui-dist and start the server again.'
       throw new FlagError('NOT_FOUND', `The API page is not available; ${install}`)

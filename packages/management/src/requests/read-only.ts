@@ -33,9 +33,20 @@ export function assertReadOnlyFields(codec: z.ZodType, body: unknown, record: ob
     const path = names.get(field)
     if (path === undefined || value === undefined) return []
     if (isEqual(value, stored[field]) || isEarlier(field, value, stored[field])) return []
-    return [{ path, message: 'is read-only; omit it or send the stored value' }]
+    const isStale = field === 'revision' && isLess(value, stored[field])
+    return [{ path, message: isStale ? staleMessage(stored[field]) : READ_ONLY }]
   })
   if (issues.length > 0) throw invalidRequest(issues)
+}
+
+const READ_ONLY = 'is read-only; omit it or send the stored value'
+
+function staleMessage(revision: unknown): string {
+  return `is read-only; the record has changed and its revision is now ${revision}: read it again`
+}
+
+function isLess(value: unknown, stored: unknown): boolean {
+  return typeof value === 'number' && typeof stored === 'number' && value < stored
 }
 
 function isEqual(value: unknown, stored: unknown): boolean {

@@ -50,6 +50,7 @@ export function assertDistinct(texts: readonly string[], pathAt: (index: number)
 export function decodeWire<C extends z.ZodType>(codec: C, wire: unknown): z.output<C> {
   const decoded = z.safeDecode(codec, wire as z.input<C>, { error: wireFault })
   if (decoded.success) return decoded.data
+  if (isReply(wire)) throw invalid('', 'The body is a whole reply: send only its field `data`.')
   const issues = decoded.error.issues.flatMap((issue) => {
     return isMissing(issue, wire)
       ? [{ path: pathOf(issue.path), message: 'is required' }]
@@ -66,6 +67,11 @@ export function encodeWire<C extends z.ZodType>(codec: C, value: z.output<C>): z
   const encoded = z.safeEncode(codec, value, { error: wireFault })
   if (encoded.success) return encoded.data
   throw invalidRequest(encoded.error.issues.flatMap(toIssues).slice(0, MOST_ISSUES))
+}
+
+/** Returns `true` for the envelope of a reply. */
+function isReply(wire: unknown): boolean {
+  return typeof wire === 'object' && wire !== null && 'statusCode' in wire && 'data' in wire
 }
 
 function toIssues(issue: z.core.$ZodIssue): Issue[] {

@@ -107,6 +107,24 @@ describe('messages about flags', () => {
     expect(refused.data.issues).toEqual([{ path: 'conditions.0', message }])
   })
 
+  it('A body that is a whole reply is refused with the part to send.', async () => {
+    const { id } = await create('a')
+    const reply = JSON.parse((await as('GET', addressesOf(tenant).flag(id))).text)
+    const refused = await as('PUT', addressesOf(tenant).flag(id), reply)
+    const message = 'The body is a whole reply: send only its field `data`.'
+    expect([refused.status, refused.message]).toEqual([400, message])
+    expect((await as('PUT', addressesOf(tenant).flag(id), reply.data)).status).toBe(200)
+  })
+
+  it('An old revision in a body says that the record has changed.', async () => {
+    const { id } = await create('a')
+    const { data } = await as('GET', addressesOf(tenant).flag(id))
+    await as('PUT', addressesOf(tenant).flag(id), { name: 'Another' })
+    const refused = await as('PUT', addressesOf(tenant).flag(id), { revision: data.revision })
+    const message = `the record has changed and its revision is now ${data.revision + 1}: read it again`
+    expect([refused.status, refused.message]).toEqual([400, `revision: is read-only; ${message}`])
+  })
+
   it('A cycle of prerequisites is refused with the keys of its flags.', async () => {
     const [a, b] = [await create('a'), await create('b')]
     expect((await needs(a, b)).status).toBe(200)
