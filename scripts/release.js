@@ -32,6 +32,7 @@ if (refusals.length > 0) {
   for (const refusal of refusals) console.error(refusal)
   process.exitCode = 1
 } else {
+  pnpm(['audit:known'])
   pnpm(['test'])
   // Builds all packages, and checks their tarballs.
   pnpm(['check'])
@@ -39,4 +40,7 @@ if (refusals.length > 0) {
   pnpm(['-r', '--filter', './packages/*', 'publish', '--access', 'public', '--no-git-checks'], {
     NPM_CONFIG_PROVENANCE: 'true',
   })
+  // The workflow keeps the bill of materials with the release.
+  pnpm(['-r', '--filter', './packages/*', 'pack', '--pack-destination', join(root, 'tarballs')])
+  pnpm(['sbom', 'tarballs', 'sbom.cdx.json'])
 }

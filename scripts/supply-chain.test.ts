@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { refusedAdvisories } from './audit.js'
 import { linesWithSecrets } from './find-secrets.js'
 import { packageNames, root } from './source-files.ts'
 
@@ -120,6 +121,39 @@ describe('installation', () => {
     const installs = read('.ci/run').match(/^.*\bpnpm\b.* install\b.*$/gm) ?? []
     expect(installs).not.toEqual([])
     for (const install of installs) expect(install).toContain('--frozen-lockfile')
+  })
+})
+
+describe('known vulnerabilities', () => {
+  const advisory = { github_advisory_id: 'GHSA-1', module_name: 'ws', title: 'Crash' }
+  const today = '2026-06-15'
+
+  it.each([
+    ['high', 1],
+    ['critical', 1],
+    ['moderate', 0],
+  ])('A vulnerability of the severity %s causes %i refusals', (severity, count) => {
+    const advisories = [{ ...advisory, severity }]
+    expect(refusedAdvisories(advisories, { exceptions: [], today })).toHaveLength(count)
+  })
+
+  it.each([
+    ['2026-06-15', 0],
+    ['2026-06-14', 1],
+  ])('An exception until %s leaves %i refusals', (until, count) => {
+    const advisories = [{ ...advisory, severity: 'high' }]
+    const exceptions = [{ id: 'GHSA-1', reason: 'not reachable', until }]
+    expect(refusedAdvisories(advisories, { exceptions, today })).toHaveLength(count)
+  })
+
+  it('Each exception has a reason and a last day', () => {
+    for (const exception of JSON.parse(read('scripts/audit-exceptions.json'))) {
+      expect(exception).toEqual({
+        id: expect.stringMatching(/^GHSA-/),
+        reason: expect.stringMatching(/\w/),
+        until: expect.stringMatching(/^\d{4}-\d{2}-\d{2}$/),
+      })
+    }
   })
 })
 

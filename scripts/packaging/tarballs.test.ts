@@ -1,6 +1,9 @@
 import { execFile } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { packageNames, root } from '../source-files.ts'
 import { MINUTE_MS } from './empty-project.ts'
 import { manifestOf, tarballOf } from './tarball.ts'
@@ -38,6 +41,23 @@ describe.each(packageNames)('the tarball of %s', (name) => {
   })
 
   it(
+    `A second build of @ff/${name} is equal byte by byte`,
+    async () => {
+      const folder = temporaryFolder()
+      const build = `cd packages/${name} && npx tsup --config ../../tsup.config.ts --no-dts --out-dir ${folder}/again`
+      await run('bash', ['-c', build])
+      await run('tar', ['-xzf', tarballOf(name), '-C', folder])
+      const files = readdirSync(join(folder, 'again'))
+      expect(files).not.toEqual([])
+      for (const file of files) {
+        const packed = readFileSync(join(folder, 'package', 'dist', file))
+        expect(packed.equals(readFileSync(join(folder, 'again', file))), file).toBe(true)
+      }
+    },
+    MINUTE_MS,
+  )
+
+  it(
     `The tarball of @ff/${name} passes publint and attw`,
     async () => {
       await run('npx', ['publint', 'run', tarballOf(name), '--strict'])
@@ -46,3 +66,28 @@ describe.each(packageNames)('the tarball of %s', (name) => {
     MINUTE_MS,
   )
 })
+
+it(
+  'The bill of materials lists the packages and everything that is installed with them',
+  async () => {
+    const output = join(temporaryFolder(), 'sbom.json')
+    await run('node', ['scripts/sbom.js', dirname(tarballOf('core')), output])
+    const { bomFormat, components } = JSON.parse(readFileSync(output, 'utf8'))
+    expect(bomFormat).toBe('CycloneDX')
+    const names = components.map(({ group = '', name }: Component) => [group, name].join('/'))
+    for (const name of packageNames) expect(names).toContain(`@ff/${name}`)
+    expect(names).toEqual(expect.arrayContaining(['/kysely', '/murmurhash', '/ws', '/zod']))
+  },
+  MINUTE_MS,
+)
+
+interface Component {
+  readonly group?: string
+  readonly name: string
+}
+
+function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'ff-packaging-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
