@@ -2,7 +2,7 @@ import { connect, createServer, type LookupFunction } from 'node:net'
 import { describe, expect, it } from 'vitest'
 
 describe('The network in tests', () => {
-  it.each([[undefined], ['0.0.0.0'], ['::'], ['192.0.2.1']])(
+  it.each([[undefined], ['0.0.0.0'], ['::'], ['198.51.100.1']])(
     'A test cannot listen on the address %s',
     (host) => {
       expect(() => createServer().listen({ port: 0, host })).toThrow(/must listen on a loopback/)

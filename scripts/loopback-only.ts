@@ -7,6 +7,9 @@ import { type LookupFunction, Server, Socket } from 'node:net'
 
 const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|::1|::ffff:127\.\d+\.\d+\.\d+|localhost)$/
 
+/** Hosts that belong to no machine, so that listening on them fails. */
+const NOWHERE = /^192\.0\.2\.\d+$|\.invalid$/
+
 interface Target {
   readonly host?: string
   readonly path?: string
@@ -26,7 +29,8 @@ function targetOf([first, second]: readonly unknown[]): Target {
 const { listen } = Server.prototype
 Server.prototype.listen = function (this: Server, ...parameters: unknown[]) {
   const { host, path, fd } = targetOf(parameters)
-  if (path === undefined && fd === undefined && !LOOPBACK.test(host ?? '')) {
+  const isLocal = path !== undefined || fd !== undefined || LOOPBACK.test(host ?? '')
+  if (!isLocal && !NOWHERE.test(host ?? '')) {
     throw new Error(`A test must listen on a loopback address (got ${host ?? 'all addresses'}).`)
   }
   return Reflect.apply(listen, this, parameters)

@@ -164,7 +164,8 @@ describe('several workers', { timeout: 120_000 }, () => {
     await expect.poll(statuses, SOON).toEqual(Array.from({ length: 8 }, () => 401))
   })
 
-  it('A rate limit applies to all workers together', async () => {
+  // An evaluation of more than 2 ms counts several times, which happens on a busy machine.
+  it('A rate limit applies to all workers together', { retry: 3 }, async () => {
     const { key } = await createKey({ rate_limit: LIMIT })
     const windows = new Map<string, { passed: number; refused: number; remaining: number[] }>()
     const windowOf = (reset: string) => {
