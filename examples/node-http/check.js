@@ -64,23 +64,23 @@ try {
   assert.equal(await greeting(), 'Hello.')
   console.log('The app responds:', await greeting())
 
-  const unauthorized = await fetch(`${live}/flags/new-greeting`, { method: 'PUT' })
+  const unauthorized = await fetch(`${live}/flags/welcome`, { method: 'PUT' })
   assert.equal(unauthorized.status, 401)
-  await manage('PUT', '/flags/new-greeting', { default_variation_id: 'true' })
+  await manage('PUT', '/flags/welcome', { default_variation_id: 'true' })
   assert.equal(await greeting(), 'Good to see you!')
   console.log('After a change of the flag:', await greeting())
 
-  await manage('PUT', '/flags/new-greeting', { default_variation_id: null })
+  await manage('PUT', '/flags/welcome', { default_variation_id: null })
   const { key } = await manage('POST', '/sdk-keys', { name: 'Example', kind: 'client' })
   await checkHost({
     url: `${url}/flags`,
     project: {
-      ...{ project: 'shop', environment: 'live', flag: 'new-greeting' },
+      ...{ project: 'shop', environment: 'live', flag: 'welcome' },
       ...{ sdkKey: key, token: FF_ADMIN_TOKEN },
     },
     hasSocket: true,
   })
-  await manage('PUT', '/flags/new-greeting', { default_variation_id: 'true' })
+  await manage('PUT', '/flags/welcome', { default_variation_id: 'true' })
 
   // The program can start again: its project and flag exist, and the change is kept.
   app.kill()

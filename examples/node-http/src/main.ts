@@ -8,15 +8,13 @@ import { sqlite } from '@ff/storage/sqlite'
 
 const management = createManagement({ adminToken: process.env['FF_ADMIN_TOKEN'] })
 const flags = createFlagServer({ ...sqlite({ path: 'flags.db' }), basePath: '/flags', management })
-const needed = defineFlags({ 'new-greeting': bool(false) })
-await flags.as(SYSTEM).ensureProject({ key: 'shop', flags: needed })
+await flags.as(SYSTEM).ensureProject({ key: 'shop', flags: defineFlags({ welcome: bool(false) }) })
 
 const handle = toNodeHandler(flags)
 const server = createServer((request, response) => {
   handle(request, response, async () => {
-    const live = { project: 'shop', environment: 'live' }
-    const isNew = await flags.value(live, 'new-greeting', { kind: 'user', key: 'user-1' }, false)
-    response.end(isNew ? 'Good to see you!' : 'Hello.')
+    const isOn = await flags.value({ project: 'shop', environment: 'live' }, 'welcome', {}, false)
+    response.end(isOn ? 'Good to see you!' : 'Hello.')
   })
 })
 attachWebSocket(server, flags)
