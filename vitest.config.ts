@@ -6,6 +6,9 @@ const PACKAGES = ['core', 'protocol', 'storage', 'server', 'management']
 const tests = ['src/**/*.test.ts', 'test/**/*.test.ts']
 const pins = ['test/exports.test.ts']
 
+/** With `FF_TESTS=quick`, the drills and the property tests are left out. */
+const slow = process.env['FF_TESTS'] === 'quick' ? ['test/drills/**', '**/*.property.test.ts'] : []
+
 export default defineConfig({
   ssr: { resolve: { conditions: ['@ff/source', 'module', 'node', 'development|production'] } },
   test: {
@@ -23,7 +26,7 @@ export default defineConfig({
           name,
           root: `packages/${name}`,
           include: tests,
-          exclude: pins,
+          exclude: [...pins, ...slow],
           benchmark: { include: ['bench/**/*.bench.ts'] },
         },
       })),
