@@ -11,10 +11,18 @@ interface Database {
   close(): void
 }
 
-/** The SQLite driver of `@ff/storage`, on which this package does not depend. */
-const { DatabaseSync } = createRequire(new URL('../../../storage/package.json', import.meta.url))(
-  '@photostructure/sqlite',
-) as { DatabaseSync: new (path: string) => Database }
+interface Driver {
+  readonly DatabaseSync: new (path: string) => Database
+}
+
+const requireFromStorage = createRequire(new URL('../../../storage/package.json', import.meta.url))
+
+/**
+ * The driver that `@ff/storage` selects. Two drivers in one process would release each other's
+ * locks on a file.
+ */
+const { DatabaseSync } = (process.getBuiltinModule('node:sqlite') ??
+  requireFromStorage('@photostructure/sqlite')) as Driver
 
 /** Changes a data file directly, as an intruder on the machine could. */
 export function tamper<T>(path: string, work: (database: Database) => T): T {
