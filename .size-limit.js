@@ -1,3 +1,5 @@
+import { dashboardSizes } from './packages/dashboard/scripts/sizes.js'
+
 /** Hides warnings about chunks that built files import twice, which is intended. */
 const modifyEsbuildConfig = (config) => ({
   ...config,
@@ -23,4 +25,41 @@ export default [
     brotli: true,
     modifyEsbuildConfig,
   },
+  {
+    name: 'mergeChanges of @ff/core/changes',
+    path: 'packages/core/dist/changes.js',
+    import: '{ mergeChanges }',
+    limit: '1 kB',
+    brotli: true,
+    modifyEsbuildConfig,
+  },
+  {
+    name: '@ff/core/flag-types',
+    path: 'packages/core/dist/flag-types.js',
+    limit: '0.35 kB',
+    brotli: true,
+    modifyEsbuildConfig,
+  },
+  {
+    name: '@ff/core/flag-set-root',
+    path: 'packages/core/dist/flag-set-root.js',
+    limit: '2.8 kB',
+    brotli: true,
+    modifyEsbuildConfig,
+  },
+  {
+    name: '@ff/client',
+    path: 'packages/client/dist/index.js',
+    limit: '5.6 kB',
+    brotli: true,
+    modifyEsbuildConfig,
+  },
+  {
+    name: '@ff/client/local',
+    path: 'packages/client/dist/local.js',
+    limit: '24.5 kB',
+    brotli: true,
+    modifyEsbuildConfig,
+  },
+  ...dashboardSizes(),
 ]

@@ -30,6 +30,7 @@ export default defineConfig({
   // `node:sqlite` has no other name.
   removeNodeProtocol: false,
   dts: isLibrary && { entry: entries },
-  clean: true,
+  // The build of the dashboard's application is in the same folder.
+  clean: ['!app/**', '!manifest.json'],
   silent: true,
 })

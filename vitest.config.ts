@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
-const PACKAGES = ['core', 'protocol', 'storage', 'server', 'management']
+const PACKAGES = ['core', 'protocol', 'storage', 'server', 'management', 'client']
 
 const tests = ['src/**/*.test.ts', 'test/**/*.test.ts']
 const pins = ['test/exports.test.ts']
@@ -15,6 +15,8 @@ export default defineConfig({
     // Property tests run thousands of cases, possibly on a busy machine.
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    // The files of a project share the loaded modules. Loading them again takes longer than most tests.
+    isolate: false,
     setupFiles: [join(import.meta.dirname, 'scripts/loopback-only.ts')],
     // Many tests provoke warnings. A failed test shows them.
     silent: 'passed-only',
@@ -32,6 +34,36 @@ export default defineConfig({
       })),
       {
         extends: true,
+        oxc: { jsx: { runtime: 'automatic' } },
+        resolve: { conditions: ['@ff/source', 'module', 'browser', 'development|production'] },
+        test: {
+          name: 'dashboard',
+          root: 'packages/dashboard',
+          include: [...tests, ...tests.map((pattern) => `${pattern}x`)],
+          exclude: [...pins, ...slow, 'test/e2e/**'],
+          setupFiles: [
+            join(import.meta.dirname, 'scripts/loopback-only.ts'),
+            join(import.meta.dirname, 'packages/dashboard/test/patience.ts'),
+          ],
+          expect: { poll: { timeout: 10_000 } },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'built-e2e',
+          root: 'packages/dashboard',
+          include: ['test/e2e/**/*.e2e.ts'],
+          // Each file starts a server and a browser, and some measure times.
+          fileParallelism: false,
+          testTimeout: 180_000,
+          hookTimeout: 120_000,
+          // A browser on a busy machine can be late once.
+          retry: 1,
+        },
+      },
+      {
+        extends: true,
         test: { name: 'standalone', root: 'examples/standalone', include: tests },
       },
       {
@@ -44,7 +76,7 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          name: 'packaging',
+          name: 'built-packaging',
           include: ['scripts/packaging/*.test.ts'],
           globalSetup: ['scripts/packaging/pack.ts'],
         },

@@ -54,6 +54,18 @@ const CASES: readonly Case[] = [
     value: true,
   },
   {
+    packageName: 'core',
+    entry: './flag-types',
+    program: `entry.defineFlags({ theme: entry.oneOf('light', 'dark') }).allFrom({ theme: 'dark' }).theme`,
+    value: 'dark',
+  },
+  {
+    packageName: 'core',
+    entry: './flag-set-root',
+    program: 'entry.flagSetRoot({ version: 0, flags: [], segments: [] }).root',
+    value: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
+  },
+  {
     packageName: 'protocol',
     entry: './sdk',
     program: `entry.asServerMessage({ type: 'pong' })`,
@@ -64,6 +76,40 @@ const CASES: readonly Case[] = [
     entry: './management',
     program: 'entry.endpoints.getVersion.method',
     value: 'GET',
+  },
+  {
+    packageName: 'client',
+    entry: '.',
+    program: `(() => {
+      const flags = { types: { theme: { fallback: 'light', isValue: () => true } } }
+      const options = { url: 'http://flags.test', sdkKey: 'ff_1', flags }
+      const client = entry.createFlagClient({ ...options, cache: entry.localStorageCache() })
+      const value = client.value('theme')
+      client.close()
+      return [value, client.status.connection]
+    })()`,
+    value: ['light', 'closed'],
+  },
+  {
+    packageName: 'client',
+    entry: './local',
+    program: `(async () => {
+      const flags = { types: {} }
+      const options = { url: 'http://flags.test', sdkKey: 'ff_1', flags }
+      const definition = ${JSON.stringify(DEFINITION)}
+      const local = entry.createLocalClient({ ...options, sources: [() => definition] })
+      await local.ready()
+      const value = local.value('new-checkout', { kind: 'user', key: 'user-1' })
+      await local.close()
+      return [value, local.status.version]
+    })()`,
+    value: [true, 1],
+  },
+  {
+    packageName: 'client',
+    entry: './testing',
+    program: `entry.createTestClient({ types: {} }, { theme: 'dark' }).value('theme')`,
+    value: 'dark',
   },
   {
     packageName: 'storage',

@@ -18,7 +18,7 @@ const files = execFileSync('git', ['ls-files', 'packages', 'docs', '*.md'], {
   encoding: 'utf8',
 }).split('\n')
 const isSource = (file) =>
-  /^packages\/[^/]+\/src\/.*\.[jt]s$/.test(file) && !/\.test\.ts$/.test(file)
+  /^packages\/[^/]+\/src\/.*\.(?:js|tsx?)$/.test(file) && !/\.test\.tsx?$/.test(file)
 const isPage = (file) => /^docs\/.*\.md$/.test(file) || /(?:^|\/)README\.md$/.test(file)
 
 const comments = files.filter(isSource).flatMap((file) => commentsOf(file))

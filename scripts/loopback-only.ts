@@ -17,6 +17,9 @@ interface Target {
   lookup?: LookupFunction
 }
 
+/** Present if this process is restricted. Without isolation, this file runs for each test file. */
+const RESTRICTED = Symbol.for('ff.loopback-only')
+
 /** Returns the target of `listen` and `connect`, which Node accepts in several forms. */
 function targetOf([first, second]: readonly unknown[]): Target {
   // Node passes the arguments of internal calls as an array in an array.
@@ -25,16 +28,6 @@ function targetOf([first, second]: readonly unknown[]): Target {
   if (typeof first === 'string' && Number.isNaN(Number(first))) return { path: first }
   return typeof second === 'string' ? { host: second } : {}
 }
-
-const { listen } = Server.prototype
-Server.prototype.listen = function (this: Server, ...parameters: unknown[]) {
-  const { host, path, fd } = targetOf(parameters)
-  const isLocal = path !== undefined || fd !== undefined || LOOPBACK.test(host ?? '')
-  if (!isLocal && !NOWHERE.test(host ?? '')) {
-    throw new Error(`A test must listen on a loopback address (got ${host ?? 'all addresses'}).`)
-  }
-  return Reflect.apply(listen, this, parameters)
-} as typeof listen
 
 /** Returns a function that resolves names to loopback addresses only. */
 function toLoopbackOnly(lookup: LookupFunction): LookupFunction {
@@ -51,12 +44,28 @@ function notLoopback(host: string): Error {
   return new Error(`A test must connect to a loopback address (got ${host}).`)
 }
 
-const { connect } = Socket.prototype
-Socket.prototype.connect = function (this: Socket, ...parameters: unknown[]) {
-  const target = targetOf(parameters)
-  const { host = 'localhost', path, lookup } = target
-  // A test that resolves names itself chooses the address later.
-  if (lookup !== undefined) target.lookup = toLoopbackOnly(lookup)
-  else if (path === undefined && !LOOPBACK.test(host)) throw notLoopback(host)
-  return Reflect.apply(connect, this, parameters)
-} as typeof connect
+/** Restricts the sockets of this process. */
+function restrict(): void {
+  const { listen } = Server.prototype
+  Server.prototype.listen = function (this: Server, ...parameters: unknown[]) {
+    const { host, path, fd } = targetOf(parameters)
+    const isLocal = path !== undefined || fd !== undefined || LOOPBACK.test(host ?? '')
+    if (!isLocal && !NOWHERE.test(host ?? '')) {
+      throw new Error(`A test must listen on a loopback address (got ${host ?? 'all addresses'}).`)
+    }
+    return Reflect.apply(listen, this, parameters)
+  } as typeof listen
+
+  const { connect } = Socket.prototype
+  Socket.prototype.connect = function (this: Socket, ...parameters: unknown[]) {
+    const target = targetOf(parameters)
+    const { host = 'localhost', path, lookup } = target
+    // A test that resolves names itself chooses the address later.
+    if (lookup !== undefined) target.lookup = toLoopbackOnly(lookup)
+    else if (path === undefined && !LOOPBACK.test(host)) throw notLoopback(host)
+    return Reflect.apply(connect, this, parameters)
+  } as typeof connect
+}
+
+if (!Reflect.has(globalThis, RESTRICTED)) restrict()
+Reflect.set(globalThis, RESTRICTED, true)

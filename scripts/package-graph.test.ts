@@ -20,6 +20,16 @@ const GRAPH: Readonly<Record<string, PackageRule>> = {
     optionalPeers: ['@photostructure/sqlite', 'fast-check', 'vitest'],
     typesOnly: ['protocol'],
   },
+  client: {
+    level: 2,
+    internal: ['core', 'protocol'],
+    external: [],
+    optionalPeers: ['ws'],
+    typesOnly: ['core', 'protocol'],
+    // The local client contains the engine.
+    except: /src\/local[/.-]/,
+  },
+  dashboard: { level: 2, internal: [], external: [], bundled: ['protocol'] },
   server: {
     level: 3,
     internal: ['core', 'protocol', 'storage'],
@@ -39,8 +49,12 @@ interface PackageRule {
   readonly internal: readonly string[]
   readonly external: readonly string[]
   readonly optionalPeers?: readonly string[]
+  /** Internal packages that are part of the built files, so that none has to be installed. */
+  readonly bundled?: readonly string[]
   /** Internal packages from which only types may be imported. */
   readonly typesOnly?: readonly string[]
+  /** The files to which `typesOnly` does not apply. */
+  readonly except?: RegExp
 }
 
 interface Manifest {
@@ -91,7 +105,7 @@ describe('the package graph', () => {
 
   it('The package graph permits only imports from lower levels', () => {
     for (const [name, rule] of Object.entries(GRAPH)) {
-      for (const other of rule.internal) {
+      for (const other of [...rule.internal, ...(rule.bundled ?? [])]) {
         expect(GRAPH[other]?.level, `${name} → ${other}`).toBeLessThan(rule.level)
       }
     }
@@ -136,8 +150,19 @@ describe('the package graph', () => {
       expect(manifest.publishConfig.exports).toEqual(published)
     })
 
+    it(`@ff/${name} imports only the permitted packages of this repository`, () => {
+      const permitted = [name, ...(rule?.internal ?? []), ...(rule?.bundled ?? [])]
+      for (const file of sourceFiles(name)) {
+        for (const { source } of importsOf(readFileSync(file, 'utf8'))) {
+          const other = /^@ff\/([a-z]+)/.exec(source)?.[1]
+          if (other !== undefined) expect(permitted, `${file}: ${source}`).toContain(other)
+        }
+      }
+    })
+
     it(`@ff/${name} imports only types from packages that are marked typesOnly`, () => {
       for (const file of sourceFiles(name)) {
+        if (rule?.except?.test(file)) continue
         for (const statement of importsOf(readFileSync(file, 'utf8'))) {
           const other = /^@ff\/([a-z]+)/.exec(statement.source)?.[1]
           if (other === undefined || rule?.typesOnly?.includes(other) !== true) continue

@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { build } from 'tsup'
 
 /**
- * Runs the benchmarks of the server and the management plane that are named on the command line, or
+ * Runs the benchmarks of the server, the management plane and the clients that are named on the command line, or
  * all of them, with the built packages. Each folder in `bench` with a `main.ts` is a benchmark.
  */
-const FOLDERS = ['server', 'management'].map((name) => {
+const FOLDERS = ['server', 'management', 'client'].map((name) => {
   return join(import.meta.dirname, '../packages', name, 'bench')
 })
 const benchmarks = new Map(FOLDERS.flatMap((folder) => benchmarksIn(folder)))

@@ -11,7 +11,7 @@ export const packageNames = readdirSync(join(root, 'packages')).sort()
 export function sourceFiles(packageName: string): readonly string[] {
   const folder = join(root, 'packages', packageName, 'src')
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((file) => /\.(ts|js)$/.test(file) && !/\.test\.ts$/.test(file))
+    .filter((file) => /\.(tsx?|js)$/.test(file) && !/\.test\.tsx?$/.test(file))
     .map((file) => join(folder, file))
     .sort()
 }

@@ -51,6 +51,16 @@ async function greeting() {
   return (await fetch(url)).text()
 }
 
+/**
+ * Waits until the app responds with a text. A change applies shortly after the response to it.
+ *
+ * @param {string} text
+ */
+async function greetingBecomes(text) {
+  for (let attempt = 0; attempt < 100 && (await greeting()) !== text; attempt += 1) await wait(50)
+  assert.equal(await greeting(), text)
+}
+
 async function freePort() {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -67,7 +77,7 @@ try {
   const unauthorized = await fetch(`${live}/flags/welcome`, { method: 'PUT' })
   assert.equal(unauthorized.status, 401)
   await manage('PUT', '/flags/welcome', { default_variation_id: 'true' })
-  assert.equal(await greeting(), 'Good to see you!')
+  await greetingBecomes('Good to see you!')
   console.log('After a change of the flag:', await greeting())
 
   await manage('PUT', '/flags/welcome', { default_variation_id: null })

@@ -52,7 +52,7 @@ try {
   console.log(first.output)
   const keys = first.output.match(/\bff_[0-9a-f]{64}\b/g) ?? []
   const token = /\bffat_[0-9a-f]{64}\b/.exec(first.output)?.[0]
-  const curl = /^curl .*$/m.exec(first.output)?.[0] ?? ''
+  const curl = /^curl .*\/evaluate .*$/m.exec(first.output)?.[0] ?? ''
   assert.equal(new Set(keys).size, 2, 'one SDK key for each environment')
 
   const values = JSON.parse(execFileSync('bash', ['-c', curl], { encoding: 'utf8' }))
@@ -61,6 +61,22 @@ try {
   assert.deepEqual([...types].sort(), ['boolean', 'number', 'object', 'string'])
   assert.equal(values['support-channel'], 'chat')
   assert.equal(values['free-shipping-threshold'], 40)
+
+  const address = /Dashboard: (\S+)#(ffl_[0-9a-f]{64})$/m.exec(first.output)
+  const [, page = '', link = ''] = address ?? []
+  const html = await (await fetch(page)).text()
+  assert.match(html, /<base href="\/dashboard\/"/, 'the printed address leads to the dashboard')
+  assert.equal((await fetch(first.url)).url, `${first.url}/dashboard`)
+  const chosen = {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ token: link, new_password: 'a password for the owner' }),
+  }
+  const accepted = await fetch(`${first.url}/auth/password`, chosen)
+  assert.equal(accepted.status, 200)
+  assert.match(accepted.headers.get('set-cookie') ?? '', /^ff_session=/, 'the link logs in')
+  const again = await fetch(`${first.url}/auth/password`, chosen)
+  assert.equal(again.status, 401, 'the link is valid once')
 
   const headers = { authorization: `Bearer ${token}` }
   const flagsUrl = /http\S+\/projects\/shop\/\S+/.exec(first.output)?.[0] ?? ''
@@ -89,7 +105,7 @@ try {
   // Two processes serve the data that one process has stored.
   const second = await start('2')
   console.log(second.output)
-  assert.doesNotMatch(second.output, /\bff_|ffat_/, 'the second start prints no secrets')
+  assert.doesNotMatch(second.output, /\bff_|ffat_|ffl_/, 'the second start prints no secrets')
   const kept = await list(flagsUrl.replace(first.url, second.url))
   for (const flag of kept.data) {
     assert.ok(flag.last_evaluated_at, 'the time of the last evaluation is stored')

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
 import { packageNames } from '../source-files.ts'
 import { type EmptyProject, installedProject, MINUTE_MS } from './empty-project.ts'
+import { freePort } from './free-port.ts'
 import { type Program, readmes, snippetsOf } from './snippets.ts'
 
 const snippets = readmes.map(snippetsOf)
@@ -40,7 +40,7 @@ const LOCAL_PORT = /(localhost:|127\.0\.0\.1:)\d+/
 /** Runs a program until it ends, or until it has responded to the requests of its page. */
 async function runProgram(project: EmptyProject, program: Program): Promise<void> {
   const { name, command, responses, variables } = program
-  const port = String(await freePort())
+  const port = await freePort()
   const cwd = join(project.folder, 'run', name)
   mkdirSync(cwd, { recursive: true })
   const env = { ...process.env, ...variables, PORT: port }
@@ -70,12 +70,4 @@ async function listening(port: string): Promise<string> {
     await sleep(100)
   }
   return `has neither ended nor listened within ${START_LIMIT_MS} ms`
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }

@@ -15,6 +15,11 @@ async function run(command: string, parameters: readonly string[]): Promise<stri
   return (await process.catch(fail)).stdout
 }
 
+const CODE = /^package\/dist\/[\w-]+(\.d\.ts|\.js)$/
+/** Matches also the files of the application, without source maps. */
+const APPLICATION =
+  /^package\/dist\/(?:[\w-]+(\.d\.ts|\.js)|app\/[\w./-]+\.(?:html|txt|js|css|svg|png|woff2)(?:\.br|\.gz)?)$/
+
 describe.each(packageNames)('the tarball of %s', (name) => {
   it(`The tarball of @ff/${name} contains the code and the types of every entry, and nothing but the build`, async () => {
     const tarball = tarballOf(name)
@@ -24,7 +29,8 @@ describe.each(packageNames)('the tarball of %s', (name) => {
     )
     for (const target of targets) expect(files).toContain(`package/${target.slice(2)}`)
     expect(files).toEqual(expect.arrayContaining(['package/LICENSE', 'package/README.md']))
-    const others = files.filter((file) => !/^package\/dist\/[\w-]+(\.d\.ts|\.js)$/.test(file))
+    const built = name === 'dashboard' ? APPLICATION : CODE
+    const others = files.filter((file) => !built.test(file))
     expect(others.sort()).toEqual(['package/LICENSE', 'package/README.md', 'package/package.json'])
   })
 

@@ -2,6 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { FlagError, type FlagSetDefinition } from '@ff/core'
 import {
   type Changes,
+  type ContextQuery,
   type ContextSample,
   createStorage,
   type DefinitionChange,
@@ -12,6 +13,7 @@ import {
   type Kind,
   type ListQuery,
   memory,
+  type ObservedAttributes,
   type Page,
   type PublishedVersion,
   type PublishMetadata,
@@ -131,6 +133,10 @@ class RecordingSession implements StorageSession {
     return this.#session.find(kind, id)
   }
 
+  findDeleted<K extends Kind>(kind: K, id: string): Promise<Records[K] | undefined> {
+    return this.#session.findDeleted(kind, id)
+  }
+
   list<K extends Kind>(kind: K, query: ListQuery<K>): Promise<Page<Records[K]>> {
     return this.#session.list(kind, query)
   }
@@ -149,6 +155,10 @@ class RecordingSession implements StorageSession {
 
   loadEvaluationCounts(query: EvaluationCountQuery): Promise<readonly EvaluationTotal[]> {
     return this.#session.loadEvaluationCounts(query)
+  }
+
+  loadContexts(query: ContextQuery): Promise<Page<ObservedAttributes>> {
+    return this.#session.loadContexts(query)
   }
 
   async insert<K extends Kind>(kind: K, record: Records[K]): Promise<void> {

@@ -4,6 +4,8 @@ import type { FlagServer } from '@ff/server'
 
 /** A boolean flag that serves `false`, and the credentials to evaluate and to change it. */
 export interface ExampleProject {
+  /** The id of the organization. */
+  readonly orgId: string
   /** The keys of the project, the environment and the flag. */
   readonly project: string
   readonly environment: string
@@ -31,5 +33,5 @@ export async function createExampleProject(flags: FlagServer<As>): Promise<Examp
     params: { orgId },
     body: { name: 'Example', role: 'editor' },
   })
-  return { ...EXAMPLE, sdkKey: key ?? '', token: token ?? '' }
+  return { ...EXAMPLE, orgId, sdkKey: key ?? '', token: token ?? '' }
 }

@@ -25,7 +25,7 @@ describe('readConfig', () => {
   it('readConfig reads each setting from its variable', () => {
     const place = { PORT: '0', HOST: '::1', FF_DATA_DIR: '/srv/ff', FF_WORKERS: '3' }
     const keys = { FF_SECRET_KEY: `${'c'.repeat(64)},${'d'.repeat(64)}` }
-    const switches = { FF_WEBHOOKS_ALLOW_LOOPBACK: '1' }
+    const switches = { FF_WEBHOOKS_ALLOW_LOOPBACK: '1', FF_DEMO_TRAFFIC: '1', FF_DASHBOARD: '0' }
     const limits = {
       FF_MANAGEMENT_RATE_LIMIT: '1200',
       FF_MAX_HELD_CONTEXT_BYTES: '1048576',
@@ -39,6 +39,7 @@ describe('readConfig', () => {
     const oidc = {
       FF_PUBLIC_URL: 'https://flags.acme.test',
       FF_OIDC_ISSUER: 'https://login.acme.test',
+      FF_OIDC_NAME: 'Keycloak',
       FF_OIDC_CLIENT_ID: 'flags',
       FF_OIDC_CLIENT_SECRET: 'a secret',
     }
@@ -73,13 +74,20 @@ describe('readConfig', () => {
       metricsArePublic: true,
       secretKeys: ['c'.repeat(64), 'd'.repeat(64)],
       webhooksAllowLoopback: true,
+      dashboard: false,
+      demoTraffic: true,
       stripe: {
         secretKey: 'sk_test_1',
         webhookSecret: 'whsec_1',
         returnUrl: 'https://flags.acme.test/',
       },
       publicUrl: 'https://flags.acme.test',
-      oidc: { issuer: 'https://login.acme.test', clientId: 'flags', clientSecret: 'a secret' },
+      oidc: {
+        issuer: 'https://login.acme.test',
+        name: 'Keycloak',
+        clientId: 'flags',
+        clientSecret: 'a secret',
+      },
       log: { level: 'debug', format: 'json' },
     })
   })
@@ -94,6 +102,15 @@ describe('readConfig', () => {
       expect(() => readConfig({ PORT })).toThrow(/^PORT must be/)
     },
   )
+
+  it('readConfig serves the dashboard unless FF_DASHBOARD is 0 or false', () => {
+    const values = [undefined, '', '1', 'TRUE', '0', 'false']
+    const served = values.map((FF_DASHBOARD) => readConfig({ FF_DASHBOARD }).dashboard)
+    expect(served).toEqual([true, true, true, true, false, false])
+    expect(() => readConfig({ FF_DASHBOARD: 'no' })).toThrow(
+      'FF_DASHBOARD must be 1, true, 0 or false, not "no".',
+    )
+  })
 
   it('readConfig logs the level info by default, in the format that suits standard error', () => {
     expect(readConfig({}).log).toEqual({ level: 'info', format: undefined })

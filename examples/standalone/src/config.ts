@@ -9,7 +9,9 @@ export const VARIABLES = [
   'FF_ADMIN_EMAIL',
   'FF_ADMIN_PASSWORD',
   'FF_ADMIN_TOKEN',
+  'FF_DASHBOARD',
   'FF_DATA_DIR',
+  'FF_DEMO_TRAFFIC',
   'FF_LOG_FORMAT',
   'FF_LOG_LEVEL',
   'FF_MANAGEMENT_RATE_LIMIT',
@@ -19,6 +21,7 @@ export const VARIABLES = [
   'FF_OIDC_CLIENT_ID',
   'FF_OIDC_CLIENT_SECRET',
   'FF_OIDC_ISSUER',
+  'FF_OIDC_NAME',
   'FF_PUBLIC_URL',
   'FF_SECRET_KEY',
   'FF_STRIPE_RETURN_URL',
@@ -56,6 +59,10 @@ export interface Config {
   readonly secretKeys: readonly string[]
   /** `true` if webhooks may send to this machine. */
   readonly webhooksAllowLoopback: boolean
+  /** `true` if the dashboard is served at `/dashboard`. */
+  readonly dashboard: boolean
+  /** `true` if a start evaluates the demo shop's flags for invented users, for one minute. */
+  readonly demoTraffic: boolean
   /** The settings of Stripe; `undefined` if no payment provider is used. */
   readonly stripe: StripeConfig | undefined
   /** The scheme and host under which browsers reach this server. */
@@ -76,6 +83,8 @@ export interface LogConfig {
 /** The settings of an OpenID Connect provider. */
 export interface OidcConfig {
   readonly issuer: string
+  /** The name that users see; `undefined` for the host of the issuer. */
+  readonly name: string | undefined
   readonly clientId: string
   readonly clientSecret: string
 }
@@ -139,6 +148,8 @@ export function readConfig(env: Variables): Config {
       'FF_WEBHOOKS_ALLOW_LOOPBACK',
       env['FF_WEBHOOKS_ALLOW_LOOPBACK'],
     ),
+    dashboard: switchOf('FF_DASHBOARD', env['FF_DASHBOARD'], true),
+    demoTraffic: switchOf('FF_DEMO_TRAFFIC', env['FF_DEMO_TRAFFIC']),
     stripe: stripeOf(env),
     publicUrl: publicUrlOf(env['FF_PUBLIC_URL']),
     oidc: oidcOf(env),
@@ -213,6 +224,7 @@ function publicUrlOf(value: string | undefined): string | undefined {
 
 function oidcOf(env: Variables): OidcConfig | undefined {
   const issuer = textOf(env['FF_OIDC_ISSUER'])
+  const name = textOf(env['FF_OIDC_NAME'])
   const clientId = textOf(env['FF_OIDC_CLIENT_ID'])
   const clientSecret = textOf(env['FF_OIDC_CLIENT_SECRET'])
   if ((issuer ?? clientId ?? clientSecret) === undefined) return undefined
@@ -222,7 +234,7 @@ function oidcOf(env: Variables): OidcConfig | undefined {
   if (clientId === undefined) throw missing('FF_OIDC_CLIENT_ID')
   if (clientSecret === undefined) throw missing('FF_OIDC_CLIENT_SECRET')
   if (textOf(env['FF_PUBLIC_URL']) === undefined) throw missing('FF_PUBLIC_URL')
-  return { issuer, clientId, clientSecret }
+  return { issuer, name, clientId, clientSecret }
 }
 
 function logOf(env: Variables): LogConfig {
@@ -259,9 +271,9 @@ export function isLoopback(hostname: string): boolean {
   return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
 }
 
-/** Returns the value of a boolean variable; `false` if it is not set. */
-function switchOf(name: string, value: string | undefined): boolean {
-  const text = textOf(value)?.toLowerCase() ?? 'false'
+/** Returns the value of a boolean variable, or the default if it is not set. */
+function switchOf(name: string, value: string | undefined, byDefault = false): boolean {
+  const text = textOf(value)?.toLowerCase() ?? String(byDefault)
   if (text === '1' || text === 'true') return true
   if (text === '0' || text === 'false') return false
   throw new ConfigError(`${name} must be 1, true, 0 or false, not "${value}".`)

@@ -1,5 +1,6 @@
 import { type As, type ManagementUseCases, SYSTEM } from '@ff/management'
 import type { FlagServer } from '@ff/server'
+import type { Config } from './config.ts'
 import {
   DEMO_FLAGS,
   DEMO_SEGMENTS,
@@ -12,6 +13,8 @@ import {
 export interface DemoSecrets {
   /** Absent if the operator has set a token. */
   readonly adminToken?: string
+  /** The one-time link of the first owner. Absent if the operator has set an administrator. */
+  readonly ownerLink?: string
   readonly sdkKeys: readonly DemoSdkKey[]
 }
 
@@ -24,6 +27,9 @@ interface DemoSdkKey {
 /** The project of the demo shop. */
 export const DEMO_PROJECT = { key: 'shop', name: 'Shop' } as const
 
+/** The first owner of the demo organization, who sets a password with a one-time link. */
+export const DEMO_OWNER = { email: 'owner@shop.example', name: 'Owner' } as const
+
 /** Requests per minute; high enough for load tests. */
 const DEMO_RATE_LIMIT = 600_000
 
@@ -35,6 +41,8 @@ interface Shop {
   readonly projectId: string
   readonly environmentIds: readonly string[]
   readonly segments: Ids
+  /** The start of all gradual rollouts. */
+  readonly startAt: string
   /** The flags created so far, with their variations. */
   readonly flags: Map<string, { readonly id: string; readonly variations: Ids }>
 }
@@ -52,7 +60,7 @@ interface Place {
  */
 export async function createDemo(
   flags: FlagServer<As>,
-  adminToken: string | undefined,
+  { adminToken, administrator }: Pick<Config, 'adminToken' | 'administrator'>,
 ): Promise<DemoSecrets> {
   await flags.start()
   const management = flags.as(SYSTEM)
@@ -65,6 +73,7 @@ export async function createDemo(
     management,
     projectId,
     environmentIds: environments.map(({ id }) => id),
+    startAt: new Date().toISOString(),
     segments: await createDemoSegments(management, projectId),
     flags: new Map(),
   }
@@ -76,8 +85,17 @@ export async function createDemo(
     const { key } = await management.createSdkKey({ params, body })
     sdkKeys.push({ key, environment: environment.key })
   }
-  if (adminToken !== undefined) return { sdkKeys }
-  return { sdkKeys, adminToken: await createAdministratorToken(management) }
+  return {
+    sdkKeys,
+    ...(adminToken === undefined && { adminToken: await createAdministratorToken(management) }),
+    ...(administrator === undefined && { ownerLink: await inviteOwner(management, orgId) }),
+  }
+}
+
+/** Adds the first owner. Returns the one-time link. */
+async function inviteOwner(management: ManagementUseCases, orgId: string): Promise<string> {
+  const body = { ...DEMO_OWNER, role: 'owner' } as const
+  return (await management.addMember({ params: { orgId }, body })).oneTimeLink
 }
 
 async function createAdministratorToken(management: ManagementUseCases): Promise<string> {
@@ -196,6 +214,7 @@ function strategyOf(shop: Shop, flagKey: string, rollout: DemoRollout) {
     targetPercentage: 100,
     increment: rollout.growsBy,
     intervalHours: rollout.everyHours,
+    startAt: shop.startAt,
   } as const
 }
 

@@ -1,8 +1,11 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { sqlite } from '@ff/storage/sqlite'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { fillNewStore } from './first-start.ts'
+
+const SETTINGS = { adminToken: undefined, administrator: undefined }
 
 let dataDir: string
 
@@ -12,7 +15,7 @@ beforeEach(() => {
 afterEach(() => rmSync(dataDir, { recursive: true }))
 
 const fill = (print: (text: string) => void) =>
-  fillNewStore({ dataDir, adminToken: undefined }, (lines) => print(lines.join('\n')))
+  fillNewStore({ ...SETTINGS, dataDir }, (lines) => print(lines.join('\n')))
 
 const isFinished = () => existsSync(join(dataDir, 'ff.sqlite'))
 
@@ -25,6 +28,7 @@ it('The store gets its final name after its secrets are printed', async () => {
   expect(isFinished()).toBe(true)
   expect(printed).toContain(secrets?.adminToken)
   for (const { key } of secrets?.sdkKeys ?? []) expect(printed).toContain(key)
+  expect(printed).toContain(secrets?.ownerLink)
   expect(await fill((text) => expect(text).toBe('never printed'))).toBeUndefined()
 })
 
@@ -39,9 +43,22 @@ it('A first start that cannot print its secrets is followed by another first sta
   expect(readdirSync(dataDir)).toEqual(['ff.sqlite'])
 })
 
+it('A first start with an administrator adds no owner, and creates no one-time link', async () => {
+  const administrator = { email: 'root@acme.test', password: 'a password for the root' }
+  const secrets = await fillNewStore({ ...SETTINGS, dataDir, administrator }, (lines) => {
+    expect(lines.join()).not.toContain('ffl_')
+  })
+  expect(secrets).not.toHaveProperty('ownerLink')
+  const { storage } = sqlite({ path: join(dataDir, 'ff.sqlite') })
+  await storage.migrate()
+  expect((await storage.list('member', {})).total).toBe(0)
+  expect((await storage.list('organization', {})).total).toBe(1)
+  await storage.close()
+})
+
 it('Of two simultaneous first starts, the first to finish creates the store and the other one fails', async () => {
   let content: Buffer | undefined
-  const slower = fillNewStore({ dataDir, adminToken: undefined }, async () => {
+  const slower = fillNewStore({ ...SETTINGS, dataDir }, async () => {
     await fill(() => undefined)
     content = readFileSync(join(dataDir, 'ff.sqlite'))
   })

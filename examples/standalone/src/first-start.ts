@@ -6,7 +6,7 @@ import { assertComplete, createUnfinished, finish, openDataFolder } from './data
 import { createDemo, type DemoSecrets } from './demo.ts'
 import { describeSecrets, type Print } from './introduction.ts'
 
-type Settings = Pick<Config, 'dataDir' | 'adminToken'>
+type Settings = Pick<Config, 'dataDir' | 'adminToken' | 'administrator'>
 
 /**
  * Creates a store with the demo, prints its secrets and returns them. Returns `undefined` if the
@@ -16,22 +16,22 @@ type Settings = Pick<Config, 'dataDir' | 'adminToken'>
  * interrupted earlier is followed by another first start. No requests are served before.
  */
 export async function fillNewStore(
-  { dataDir, adminToken }: Settings,
+  { dataDir, ...settings }: Settings,
   print: Print,
 ): Promise<DemoSecrets | undefined> {
   if (await openDataFolder(dataDir)) return undefined
   const path = await createUnfinished(dataDir)
-  const secrets = await fill(path, adminToken)
+  const secrets = await fill(path, settings)
   assertComplete(path)
   await print(describeSecrets(dataDir, secrets))
   await finish(path, dataDir)
   return secrets
 }
 
-async function fill(path: string, adminToken: string | undefined): Promise<DemoSecrets> {
+async function fill(path: string, settings: Omit<Settings, 'dataDir'>): Promise<DemoSecrets> {
   const flags = createFlagServer({ ...sqlite({ path }), management: createManagement() })
   try {
-    return await createDemo(flags, adminToken)
+    return await createDemo(flags, settings)
   } finally {
     await flags.close()
   }

@@ -1,11 +1,14 @@
 import type { Config } from './config.ts'
-import { DEMO_PROJECT, type DemoSecrets } from './demo.ts'
+import { DEMO_OWNER, DEMO_PROJECT, type DemoSecrets } from './demo.ts'
 
 /** Prints lines for the operator. Resolves when they are written, and rejects if that fails. */
 export type Print = (lines: readonly string[]) => void | Promise<void>
 
 /** Returns the lines with the secrets of a new store, which are printed only once. */
-export function describeSecrets(dataDir: string, { adminToken, sdkKeys }: DemoSecrets) {
+export function describeSecrets(
+  dataDir: string,
+  { adminToken, ownerLink, sdkKeys }: DemoSecrets,
+): readonly string[] {
   const keys = sdkKeys.map(({ environment, key }) => `    ${environment.padEnd(7)} ${key}`)
   return [
     '',
@@ -18,19 +21,30 @@ export function describeSecrets(dataDir: string, { adminToken, sdkKeys }: DemoSe
     '',
     '  SDK keys (evaluation, "x-api-key: …")',
     ...keys,
+    ...(ownerLink === undefined ? [] : describeOwnerLink(ownerLink)),
   ]
 }
+
+function describeOwnerLink(link: string): readonly string[] {
+  return ['', `  One-time link of ${DEMO_OWNER.email}, valid for seven days`, `    ${link}`]
+}
+
+/** The path of the dashboard, without a leading slash. */
+export const DASHBOARD = 'dashboard'
+
+type Settings = Pick<Config, 'dataDir' | 'adminToken' | 'dashboard'>
 
 /** Returns the lines to print when the server is running. Only the first start has secrets. */
 export function introduce(
   url: string,
-  { dataDir, adminToken }: Pick<Config, 'dataDir' | 'adminToken'>,
+  { dataDir, adminToken, dashboard }: Settings,
   secrets: DemoSecrets | undefined,
 ): readonly string[] {
   const access =
     adminToken === undefined
       ? "If the administrator's token is lost, set FF_ADMIN_TOKEN to a new one and restart."
       : 'The token in FF_ADMIN_TOKEN has full access.'
+  const link = secrets?.ownerLink
   return [
     '',
     `  ff is running at ${url}`,
@@ -38,7 +52,9 @@ export function introduce(
     `  ${access}`,
     '',
     ...(secrets === undefined ? [] : describeDemo(url, secrets)),
+    ...(link === undefined || dashboard ? [] : describeFirstLogIn(url, link)),
     `  API documentation: ${url}/docs`,
+    ...(dashboard ? describeDashboard(`${url}/${DASHBOARD}`, link) : []),
     '',
   ]
 }
@@ -50,12 +66,37 @@ function describeDemo(url: string, { sdkKeys }: DemoSecrets): readonly string[] 
     '',
     '  Try it:',
     '',
-    curlLine(url, sdkKeys[0]?.key ?? ''),
+    evaluationLine(url, sdkKeys[0]?.key ?? ''),
     '',
   ]
 }
 
-function curlLine(url: string, key: string): string {
+/** Returns the address of the dashboard. The first start adds the link to set a password. */
+function describeDashboard(url: string, link: string | undefined): readonly string[] {
+  if (link === undefined) return [`  Dashboard: ${url}`]
+  return [
+    '',
+    `  Open this address to choose the password of ${DEMO_OWNER.email} and to log in:`,
+    `  Dashboard: ${url}/accept#${link}`,
+  ]
+}
+
+function describeFirstLogIn(url: string, link: string): readonly string[] {
+  return [
+    `  Set the password of ${DEMO_OWNER.email}: 12 or more characters in place of "…".`,
+    '',
+    passwordLine(url, link),
+    '',
+  ]
+}
+
+/** The password is a placeholder that the server refuses, so that the link stays valid. */
+function passwordLine(url: string, token: string): string {
+  const body = JSON.stringify({ token, new_password: '…' })
+  return `curl -s ${url}/auth/password -H 'content-type: application/json' -d '${body}'`
+}
+
+function evaluationLine(url: string, key: string): string {
   const body = JSON.stringify({
     context: { kind: 'user', key: 'user-1', plan: 'pro', country: 'DE' },
   })

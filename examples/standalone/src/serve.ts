@@ -1,11 +1,15 @@
 import cluster from 'node:cluster'
 import { createServer, type RequestListener, type Server } from 'node:http'
+import { createDashboard } from '@ff/dashboard'
+import { toNodeHandler as toDashboardHandler } from '@ff/dashboard/node'
 import type { As } from '@ff/management'
 import { createManagement } from '@ff/management/node'
-import { createFlagServer, type FlagServer } from '@ff/server'
+import { type Cancel, createFlagServer, type FlagServer } from '@ff/server'
 import { attachWebSocket, toNodeHandler } from '@ff/server/node'
 import type { Capabilities } from '@ff/storage'
 import type { Config } from './config.ts'
+import { startDemoTraffic } from './demo-traffic.ts'
+import { DASHBOARD } from './introduction.ts'
 import { listen } from './listening.ts'
 import { createLogger } from './log.ts'
 import { loadIdentityProvider } from './oidc.ts'
@@ -37,10 +41,17 @@ export async function serve(config: Config, store: Store): Promise<Standalone> {
     await flags.start()
     const { worker } = cluster
     const answering = worker === undefined ? flags : withWorkerLabel(flags, worker.id)
-    const server = createServer(SLOW_SENDERS, withStartPage(toNodeHandler(answering)))
+    const server = createServer(SLOW_SENDERS, withPages(config, toNodeHandler(answering)))
     attachWebSocket(server, flags)
     const url = await listen(server, config)
-    return { url, close: () => close(server, flags) }
+    const stopTraffic = startTraffic(config, flags)
+    return {
+      url,
+      close: () => {
+        stopTraffic()
+        return close(server, flags)
+      },
+    }
   } catch (error) {
     await flags.close()
     throw error
@@ -68,13 +79,36 @@ export async function createFlags(config: Config, store: Store): Promise<FlagSer
   })
 }
 
-/** Returns a listener that redirects `/` to `/docs` and passes other requests to `next`. */
-function withStartPage(next: RequestListener): RequestListener {
+/** Starts the demo traffic if it is enabled, in one of several processes. Returns its end. */
+function startTraffic({ demoTraffic, log }: Config, flags: FlagServer<As>): Cancel {
+  const isFirst = cluster.worker === undefined || cluster.worker.id === 1
+  if (!demoTraffic || !isFirst) return () => undefined
+  return startDemoTraffic({ flags, logger: createLogger(log) })
+}
+
+/**
+ * Returns a listener that serves the dashboard, redirects `/` to it (or to `/docs` if it is
+ * disabled), and passes other requests to `next`.
+ */
+function withPages(
+  { dashboard }: Pick<Config, 'dashboard'>,
+  next: RequestListener,
+): RequestListener {
+  if (!dashboard) return withStartPage('docs', next)
+  const basePath = `/${DASHBOARD}`
+  const serveDashboard = toDashboardHandler(createDashboard({ basePath, apiPath: '' }))
+  return withStartPage(DASHBOARD, (request, response) =>
+    serveDashboard(request, response, () => next(request, response)),
+  )
+}
+
+/** Returns a listener that redirects `/` to a page and passes other requests to `next`. */
+function withStartPage(page: string, next: RequestListener): RequestListener {
   return (request, response) => {
     const isRead = request.method === 'GET' || request.method === 'HEAD'
     if (!isRead || !/^\/(?:\?|$)/.test(request.url ?? '')) return next(request, response)
     // The relative URL is also correct behind a proxy that removes a prefix of the path.
-    response.writeHead(302, { Location: 'docs', 'Cache-Control': 'no-cache' }).end()
+    response.writeHead(302, { Location: page, 'Cache-Control': 'no-cache' }).end()
   }
 }
 

@@ -17,6 +17,8 @@ it.each([
   ['FF_ADMIN_PASS', 'FF_ADMIN_PASSWORD'],
   ['FF_STRIPE_SECRET', 'FF_STRIPE_SECRET_KEY'],
   ['FF_METRIC_PUBLIC', 'FF_METRICS_PUBLIC'],
+  ['FF_DEMO_TRAFIC', 'FF_DEMO_TRAFFIC'],
+  ['FF_DASBOARD', 'FF_DASHBOARD'],
   ['FF_data_dir', undefined],
   ['FF_', undefined],
   ['FF_TURBO', undefined],

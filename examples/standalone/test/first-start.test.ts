@@ -17,6 +17,8 @@ const SLOW = { timeout: 240_000 }
 interface Credentials {
   readonly token: string
   readonly keys: readonly string[]
+  /** The one-time link of the first owner. */
+  readonly link: string
 }
 
 function newDataDir(): string {
@@ -35,8 +37,9 @@ function run(dataDir: string, env: Readonly<Record<string, string>> = {}): Runni
 function credentialsIn(output: string): Credentials | undefined {
   const token = /\bffat_[0-9a-f]{64}\b/.exec(output)?.[0]
   const keys = [...output.matchAll(/^ +(?:live|staging) +(ff_[0-9a-f]{64})$/gm)]
-  if (token === undefined || keys.length !== 2) return undefined
-  return { token, keys: keys.map(([, key = '']) => key) }
+  const link = /^ +(ffl_[0-9a-f]{64})$/m.exec(output)?.[1]
+  if (token === undefined || link === undefined || keys.length !== 2) return undefined
+  return { token, keys: keys.map(([, key = '']) => key), link }
 }
 
 const manage = (url: string, token: string, body?: object) =>
@@ -46,8 +49,19 @@ const manage = (url: string, token: string, body?: object) =>
     ...(body && { body: JSON.stringify(body) }),
   })
 
-/** Returns the names of all organizations. Expects that the token and the keys are accepted. */
-async function useCredentials(url: string, { token, keys }: Credentials): Promise<string[]> {
+const setPassword = (url: string, token: string) =>
+  fetch(`${url}/auth/password`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ token, new_password: 'a password for the owner' }),
+  })
+
+/**
+ * Returns the names of all organizations. Expects that the token and the keys are accepted, and the
+ * one-time link once.
+ */
+async function useCredentials(url: string, credentials: Credentials): Promise<string[]> {
+  const { token, keys, link } = credentials
   for (const key of keys) {
     const answer = await fetch(`${url}/evaluator/evaluate`, {
       method: 'POST',
@@ -59,6 +73,8 @@ async function useCredentials(url: string, { token, keys }: Credentials): Promis
     expect(values['support-channel']).toBe('chat')
     expect(Object.keys(values)).toHaveLength(FLAGS)
   }
+  expect((await setPassword(url, link)).status).toBe(200)
+  expect((await setPassword(url, link)).status).toBe(401)
   const answer = await manage(url, token)
   expect(answer.status).toBe(200)
   const { data } = (await answer.json()) as { data: { data: { name: string }[] } }
@@ -162,7 +178,7 @@ it('A store that was used is kept by all later starts, killed or not', SLOW, asy
   const last = run(dataDir)
   const names = await useCredentials(await last.listening(), credentials)
   expect(names.sort()).toEqual(['Demo Shop', 'Mine'])
-  expect(last.output).not.toMatch(/ff_|ffat_/)
+  expect(last.output).not.toMatch(/ff_|ffat_|ffl_/)
   expect(last.output).toContain('is lost, set FF_ADMIN_TOKEN to a new one and restart.')
   await last.kill()
 

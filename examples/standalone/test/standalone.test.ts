@@ -188,7 +188,7 @@ describe('the standalone server with its demo shop', () => {
     expect((await send('GET', '/organizations', { cookie })).status).toBe(401)
   })
 
-  it('The path / redirects readers to the documentation page and refuses other methods', async () => {
+  it('The path / redirects readers to the dashboard and refuses other methods', async () => {
     const send = (path: string, method: string) =>
       fetch(standalone.url + path, { method, redirect: 'manual' })
     for (const [path, method] of [
@@ -197,11 +197,12 @@ describe('the standalone server with its demo shop', () => {
       ['/', 'HEAD'],
     ] as const) {
       const answer = await send(path, method)
-      expect([answer.status, answer.headers.get('location')]).toEqual([302, 'docs'])
+      expect([answer.status, answer.headers.get('location')]).toEqual([302, 'dashboard'])
     }
     expect((await send('/', 'POST')).status).toBe(404)
     const page = await fetch(standalone.url)
-    expect([page.status, page.url]).toEqual([200, `${standalone.url}/docs`])
+    expect(page.url).toBe(`${standalone.url}/dashboard`)
+    expect(page.headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
     expect((await fetch(`${standalone.url}//evil.test`, { redirect: 'manual' })).status).toBe(404)
   })
 

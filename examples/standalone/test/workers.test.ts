@@ -101,8 +101,11 @@ async function turnOn(flagId: string): Promise<void> {
 const createKey = async (fields: object = {}): Promise<{ id: string; key: string }> =>
   manage('POST', `${inLive}/sdk-keys`, { name: 'a key', kind: 'client', ...fields })
 
-const evaluate = (key: string, path = 'evaluate') =>
-  ask('POST', `/evaluator/${path}`, { headers: { 'x-api-key': key }, body: { context } })
+const evaluate = (key: string, path = 'evaluate', headers: Record<string, string> = {}) =>
+  ask('POST', `/evaluator/${path}`, {
+    headers: { 'x-api-key': key, ...headers },
+    body: { context },
+  })
 
 /** Opens a socket, sends `init`, and collects the messages from the server. */
 async function openSocket(sdkKey: string) {
@@ -164,9 +167,16 @@ describe('several workers', { timeout: 120_000 }, () => {
     await expect.poll(statuses, SOON).toEqual(Array.from({ length: 8 }, () => 401))
   })
 
-  // An evaluation of more than 2 ms counts several times, which happens on a busy machine.
-  it('A rate limit applies to all workers together', { retry: 3 }, async () => {
+  // On a very busy machine, a worker receives no lease in time, and counts alone for five seconds.
+  const afterRest = { count: 3, delay: 6000 }
+  it('A rate limit applies to all workers together', { retry: afterRest }, async () => {
     const { key } = await createKey({ rate_limit: LIMIT })
+    const { key: unlimited } = await createKey()
+    await expect.poll(async () => (await evaluate(unlimited)).status, SOON).toBe(200)
+    const { headers: known } = await evaluate(unlimited)
+    // An evaluation of more than 2 ms counts several times, which happens on a busy machine. A
+    // request for known values is answered without an evaluation.
+    const isKnown = { 'if-none-match': String(known['etag']) }
     const windows = new Map<string, { passed: number; refused: number; remaining: number[] }>()
     const windowOf = (reset: string) => {
       const window = windows.get(reset) ?? { passed: 0, refused: 0, remaining: [] }
@@ -176,12 +186,12 @@ describe('several workers', { timeout: 120_000 }, () => {
     const usedUp = () => [...windows.values()].find(({ refused }) => refused >= REFUSALS)
     const hammer = async () => {
       for (let n = 0; n < LIMIT && usedUp() === undefined; n += 1) {
-        const { status, headers } = await evaluate(key)
+        const { status, headers } = await evaluate(key, 'evaluate', isKnown)
         // The worker has not loaded the new key yet.
         if (status === 401) continue
         const window = windowOf(String(headers['x-ratelimit-reset']))
         window.remaining.push(Number(headers['x-ratelimit-remaining']))
-        if (status === 200) window.passed += 1
+        if (status === 304) window.passed += 1
         else window.refused += 1
       }
     }

@@ -1,8 +1,11 @@
+export { changedFlags } from './authoring/changed-flags.ts'
+export { changedValues, type ValueChanges } from './authoring/changed-values.ts'
 export {
-  changedFlags,
-  changedValues,
+  type Changed,
+  type ChangedSegment,
   type DefinitionDelta,
+  type KeyChanges,
   mergeChanges,
-  type ValueChanges,
-} from './authoring/diff.ts'
+  type SegmentProperties,
+} from './authoring/definition-delta.ts'
 export { changedByGradualRollouts, nextTimestamp, stepAt } from './evaluation/schedule.ts'

@@ -1,15 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { anyContext } from '../test/arbitraries.ts'
-import {
-  canonicalJson,
-  canonicalJsonIncrementally,
-  contextFingerprint,
-  contextHash,
-} from './fingerprint.ts'
+import { contextFingerprint, contextHash } from './fingerprint.ts'
 import { hash128 } from './hashing/hash128.ts'
 import { type EvaluationContext, parseContext } from './model/context.ts'
-import { runToEnd } from './model/incremental.ts'
 import { isJsonObject, type JsonValue, jsonEquals } from './model/json.ts'
 
 describe('contextFingerprint', () => {
@@ -59,22 +53,6 @@ describe('contextHash', () => {
   it('contextHash returns the 128-bit hash of the fingerprint', () => {
     const context = { kind: 'user', key: 'user-1' }
     expect(contextHash(context)).toBe(hash128(contextFingerprint(context)))
-  })
-})
-
-describe('canonicalJsonIncrementally', () => {
-  it('canonicalJsonIncrementally returns the same text as canonicalJson', () => {
-    fc.assert(
-      fc.property(fc.jsonValue(), (value) => {
-        const json = value as JsonValue
-        expect(runToEnd(canonicalJsonIncrementally(json))).toBe(canonicalJson(json))
-      }),
-    )
-  })
-
-  it('canonicalJsonIncrementally yields after each element of an outer list', () => {
-    const work = canonicalJsonIncrementally({ payload: { after: { rules: ['a', 'b', 'c'] } } })
-    expect([...work]).toHaveLength(3)
   })
 })
 

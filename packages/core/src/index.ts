@@ -4,7 +4,7 @@ export type {
   EvaluationReason,
   Explanation,
 } from './evaluation/detail.ts'
-export { evaluateFlag, evaluateValue } from './evaluation/evaluate.ts'
+export { evaluateCode, evaluateFlag, evaluateValue } from './evaluation/evaluate.ts'
 export type { CompiledFlag } from './evaluation/flag.ts'
 export {
   type CompileOptions,

@@ -5,6 +5,8 @@ import * as authoring from '../src/authoring.ts'
 import * as changes from '../src/changes.ts'
 import * as explain from '../src/explain.ts'
 import * as fingerprint from '../src/fingerprint.ts'
+import * as flagSetRoot from '../src/flag-set-root.ts'
+import * as flagTypes from '../src/flag-types.ts'
 import * as core from '../src/index.ts'
 import * as regex from '../src/regex.ts'
 import * as schema from '../src/schema.ts'
@@ -34,7 +36,9 @@ describe('@ff/core', () => {
       './all-flags',
       './explain',
       './changes',
+      './flag-set-root',
       './typed-flags',
+      './flag-types',
       './fingerprint',
       './authoring',
       './schema',
@@ -75,14 +79,17 @@ describe.each([
     name: 'explain',
     entry: explain,
     values: [
+      'ContextEvaluation',
       'attributesRead',
+      'attributesReadBy',
       'evaluateDetail',
       'explainFlag',
       'explainIncrementally',
+      'knownAttributes',
       'minimalContext',
       'prepareExplanations',
     ],
-    types: ['ExplanationStep', 'FlagExplanation', 'FullDetail'],
+    types: ['ExplanationStep', 'FlagExplanation', 'FullDetail', 'Outcome'],
   },
   {
     name: 'changes',
@@ -95,13 +102,32 @@ describe.each([
       'nextTimestamp',
       'stepAt',
     ],
-    types: ['DefinitionDelta', 'ValueChanges'],
+    types: [
+      'Changed',
+      'ChangedSegment',
+      'DefinitionDelta',
+      'KeyChanges',
+      'SegmentProperties',
+      'ValueChanges',
+    ],
+  },
+  {
+    name: 'flag-set-root',
+    entry: flagSetRoot,
+    values: ['FlagSetRoot', 'flagSetRoot', 'flagSetRootIncrementally'],
+    types: [],
   },
   {
     name: 'typed-flags',
     entry: typedFlags,
     values: ['bool', 'defineFlags', 'json', 'number', 'oneOf', 'text'],
     types: ['DefinedFlags', 'FlagType', 'TypedDetail'],
+  },
+  {
+    name: 'flag-types',
+    entry: flagTypes,
+    values: ['bool', 'defineFlags', 'json', 'number', 'oneOf', 'text'],
+    types: ['FlagType', 'FlagTypes'],
   },
   {
     name: 'fingerprint',
@@ -132,6 +158,7 @@ describe.each([
       'isExactNumber',
       'moveRanges',
       'movedPercentage',
+      'nextStepAt',
       'pickVariation',
       'rangesAt',
       'rangesOf',
@@ -182,6 +209,7 @@ const VALUES = [
   'compareCodePoints',
   'compileFlagSet',
   'compileIncrementally',
+  'evaluateCode',
   'evaluateFlag',
   'evaluateValue',
   'findAttribute',

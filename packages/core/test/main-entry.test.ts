@@ -44,7 +44,9 @@ describe('The built main entry', () => {
   it.each([
     ['explain', 'explainFlag'],
     ['changes', 'mergeChanges'],
+    ['flag-set-root', 'flagSetRoot'],
     ['typed-flags', 'defineFlags'],
+    ['flag-types', 'defineFlags'],
     ['fingerprint', 'hash128'],
     ['authoring', 'moveRanges'],
     ['authoring', 'findIssues'],
@@ -52,6 +54,13 @@ describe('The built main entry', () => {
     const definition = `function ${name}(`
     expect(read(join(output, `${entry}.js`)).code).toContain(definition)
     expect(read(join(output, 'index.js')).code).not.toContain(definition)
+  })
+
+  it.each(['flag-set-root', 'flag-types'])('The built entry %s contains no engine', (entry) => {
+    const { code, packages } = read(join(output, `${entry}.js`))
+    expect(packages).toEqual([])
+    expect(code).not.toMatch(/function (compileFlagSet|evaluateFlag|parseContext)\(/)
+    expect(read(join(output, 'typed-flags.js')).code).toContain('function evaluateFlag(')
   })
 
   it('The built main entry generates no code at run time, as a strict content security policy requires', () => {

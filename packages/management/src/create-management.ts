@@ -1,4 +1,5 @@
 import { FlagError } from '@ff/core'
+import { logInMethodsCodec, type Webhook } from '@ff/protocol/management'
 import {
   assertLimit,
   type ConnectedManagementPlane,
@@ -6,10 +7,12 @@ import {
   type ManagementPlane,
   type ServerServices,
 } from '@ff/server/plane'
+import * as z from 'zod'
 import {
   type Actor,
   type AuthenticateBearer,
   type FindActor,
+  type IdentifyUser,
   tokenAuthenticator,
   withAdminToken,
 } from './access/actors.ts'
@@ -23,16 +26,19 @@ import { billingJob } from './billing/billing-job.ts'
 import type { ChangeServices } from './changes/apply-change.ts'
 import { PublishCheck } from './changes/publish-check.ts'
 import type { UseCase } from './changes/use-case.ts'
+import { ProjectStreams } from './events/project-streams.ts'
 import { retentionJob } from './organizations/retention.ts'
 import type { ReadDocsAsset } from './ports/docs-assets.ts'
 import type { IdentityProvider } from './ports/identity-provider.ts'
 import type { PasswordHasher } from './ports/password-hasher.ts'
 import type { Payments } from './ports/payments.ts'
 import type { WebhookSender } from './ports/webhook-sender.ts'
+import { Previews } from './preview/previews.ts'
 import { dueChangesJob } from './scheduling/due-changes.ts'
 import { SecretBox } from './secrets/secret-box.ts'
 import { parseSecretKeys, randomSecretKeys, type SecretKeys } from './secrets/secret-keys.ts'
 import { ensureProject, type ProjectSetUp } from './set-up/ensure-project.ts'
+import { missingSummariesJob } from './summaries/missing-summaries.ts'
 import {
   type Administrator,
   appointAdministrator,
@@ -54,14 +60,23 @@ export interface ManagementOptions {
    */
   readonly authenticateBearer?: AuthenticateBearer
   /**
-   * Looks up the author of a scheduled change, an actor of `authenticateBearer`, when the change is
-   * due. Without `findActor`, the change is applied with the role that the author had when the
+   * Identifies users by the sessions of the host application, for requests with neither a bearer
+   * token nor a session of this server. Also works if `users` is `false`. The host is responsible
+   * for the protection of its sessions against forged requests; see `docs/access.md`.
+   */
+  readonly identifyUser?: IdentifyUser
+  /**
+   * Looks up the author of a scheduled change, an actor of `authenticateBearer` or `identifyUser`,
+   * when the change is due. Without `findActor`, the change is applied with the role that the author had when the
    * change was scheduled.
    */
   readonly findActor?: FindActor
   /** The payment provider, such as `stripePayments` of `@ff/management/stripe`; none by default. */
   readonly payments?: Payments
-  /** If `false`, users cannot log in and the paths `/auth/*` do not exist. */
+  /**
+   * If `false`, users cannot log in and the paths `/auth/*` do not exist, except `/auth/me` with
+   * `identifyUser`.
+   */
   readonly users?: false
   /**
    * A token with all permissions, for scripts and for emergencies: 16 to 512 visible ASCII
@@ -124,6 +139,7 @@ function checkOptions(options: ManagementOptions): CheckedOptions {
   assertAdminToken(options)
   assertUsers(options)
   assertPublicUrl(options)
+  assertIdentityProvider(options)
   return {
     ...options,
     ...(administrator && { administrator: resolveAdministrator(administrator) }),
@@ -155,22 +171,31 @@ function assertPublicUrl({ identityProvider, publicUrl, users }: ManagementOptio
   }
 }
 
+function assertIdentityProvider({ identityProvider }: ManagementOptions): void {
+  if (identityProvider === undefined) return
+  const methods = { password: true, oidc: { name: identityProvider.name } }
+  if (z.safeDecode(logInMethodsCodec, methods).success) return
+  throw refused('identityProvider.name must be a name of 1 to 256 characters for users.')
+}
+
 function refused(message: string): FlagError {
   return new FlagError('INVALID_REQUEST', message)
 }
 
 function connect(options: CheckedOptions, server: ServerServices): ConnectedManagementPlane<As> {
   const { administrator, payments, passwordHasher, webhookSender, secretKeys } = options
+  const { identifyUser, identityProvider } = options
   const { storage, changeFeed, clock, logger, basePath, trustProxy, rateLimiter, start } = server
   const publicUrl = options.publicUrl && options.publicUrl.replace(/\/$/, '') + basePath
-  const credentialAttempts = new CredentialAttempts({ clock, trustProxy })
+  const credentialAttempts = new CredentialAttempts(server)
   const logIn = createLogIn(options, { ...server, publicUrl, credentialAttempts })
   const secretBox = secretKeys && new SecretBox(secretKeys)
   const auditWalks = new AuditWalks(clock)
+  const projectStreams = new ProjectStreams(server)
   const useCases = createUseCases({
     ...{ logIn, payments, webhookSender, secretBox, auditWalks, publicUrl },
-    identityProvider: options.identityProvider,
-    instance: server.instance,
+    ...{ identifyUser, identityProvider, instance: server.instance, projectStreams },
+    previews: new Previews(server),
   })
   const changeServices: ChangeServices = {
     ...{ storage, changeFeed, clock, logger },
@@ -181,33 +206,41 @@ function connect(options: CheckedOptions, server: ServerServices): ConnectedMana
   const as: As = (actor) => bindUseCases(useCases, { services: changeServices, start, actor })
   const webhooks = new WebhookDispatcher({
     ...{ storage, clock, logger, webhookSender, secretBox },
-    switchOff: ({ id: webhookId, orgId, revision: expectedRevision }) => {
-      const params = { orgId, webhookId }
-      const input = { params, body: { isActive: false }, expectedRevision }
-      return useCases.updateWebhook(changeServices, { actor: DISPATCHER }, input)
-    },
+    switchOff: (webhook) => switchOff(useCases, changeServices, webhook),
   })
   return {
     as,
     templateOf,
     jobs: [endedSessionsJob(logIn), ...jobsOf(changeServices, options), webhooks],
     handle: createManagementHandler({
-      ...{ useCases, changeServices, logIn, credentialAttempts, basePath, trustProxy },
-      ...{ storage, clock, logger, rateLimiter, metrics: server.metrics },
+      ...{ useCases, changeServices, logIn, credentialAttempts, identifyUser },
+      ...{ basePath, trustProxy, storage, clock, logger, rateLimiter, metrics: server.metrics },
       managementRateLimit: options.managementRateLimit,
       readDocsAsset: options.readDocsAsset,
       authenticateBearer: authenticatorOf(options, server),
     }),
     async start() {
+      await projectStreams.start()
       if (!administrator || !passwordHasher) return
       await appointAdministrator({ storage, clock, passwordHasher }, administrator)
     },
+    stop: () => projectStreams.stop(),
     async close() {
       const sent = webhooks.stop()
       await logIn?.logins.close()
       await sent
     },
   }
+}
+
+/** Switches a webhook off that does not accept its deliveries. */
+function switchOff(
+  { updateWebhook }: UseCases,
+  services: ChangeServices,
+  { id: webhookId, orgId, revision: expectedRevision }: Webhook,
+) {
+  const input = { params: { orgId, webhookId }, body: { isActive: false }, expectedRevision }
+  return updateWebhook(services, { actor: DISPATCHER }, input)
 }
 
 /** Returns the jobs that every instance runs periodically. */
@@ -221,6 +254,7 @@ function jobsOf(
     billingJob(services, payments),
     oldDeliveriesJob(storage, clock),
     retentionJob(storage, clock),
+    missingSummariesJob(storage),
   ]
 }
 

@@ -2,6 +2,7 @@ export {
   type Actor,
   type AuthenticateBearer,
   type FindActor,
+  type IdentifyUser,
   SYSTEM,
   tokenAuthenticator,
 } from './access/actors.ts'

@@ -7,12 +7,16 @@ import type { Endpoint } from './api/endpoint.ts'
 import { convergenceEndpoints } from './api/environments/convergence.ts'
 import { environmentEndpoints } from './api/environments/environment.ts'
 import { observedContextEndpoints } from './api/environments/observed-context.ts'
+import { previewEndpoints } from './api/environments/preview.ts'
 import { projectEndpoints } from './api/environments/project.ts'
+import { projectEventEndpoints } from './api/environments/project-event.ts'
 import { sdkKeyEndpoints } from './api/environments/sdk-key.ts'
 import { versionEndpoints } from './api/environments/version.ts'
 import { flagEndpoints } from './api/flags/flag.ts'
+import { flagConfigurationEndpoints } from './api/flags/flag-configuration.ts'
 import { flagMetricsEndpoints } from './api/flags/flag-metrics.ts'
 import { flagStateEndpoints } from './api/flags/flag-state.ts'
+import { flagSummaryEndpoints } from './api/flags/flag-summary.ts'
 import { promotionEndpoints } from './api/flags/promotion.ts'
 import { rolloutEndpoints } from './api/flags/rollout.ts'
 import { scheduledChangeEndpoints } from './api/flags/scheduled-change.ts'
@@ -38,8 +42,10 @@ export const endpoints = {
   ...environmentEndpoints,
   ...sdkKeyEndpoints,
   ...flagEndpoints,
+  ...flagSummaryEndpoints,
   ...variationEndpoints,
   ...flagStateEndpoints,
+  ...flagConfigurationEndpoints,
   ...targetingRuleEndpoints,
   ...rolloutEndpoints,
   ...scheduledChangeEndpoints,
@@ -52,6 +58,8 @@ export const endpoints = {
   ...flagMetricsEndpoints,
   ...observedContextEndpoints,
   ...convergenceEndpoints,
+  ...previewEndpoints,
+  ...projectEventEndpoints,
 } as const satisfies Record<string, Endpoint>
 
 /** The name of an endpoint. */

@@ -70,10 +70,18 @@ export {
   type EnvironmentChanges,
   environmentChangesCodec,
   environmentCodec,
+  MAX_ENVIRONMENT_INDEX,
   type NewEnvironment,
   newEnvironmentCodec,
 } from './api/environments/environment.ts'
 export { type ObservedContext, observedContextCodec } from './api/environments/observed-context.ts'
+export {
+  type Preview,
+  type PreviewChange,
+  type PreviewQuestion,
+  previewCodec,
+  previewQuestionCodec,
+} from './api/environments/preview.ts'
 export {
   type NewProject,
   newProjectCodec,
@@ -84,6 +92,7 @@ export {
   projectCodec,
   projectViewCodec,
 } from './api/environments/project.ts'
+export { type ProjectEvent, projectEventCodec } from './api/environments/project-event.ts'
 export {
   type IssuedSdkKey,
   issuedSdkKeyCodec,
@@ -123,6 +132,17 @@ export {
   type NewFlag,
   newFlagCodec,
 } from './api/flags/flag.ts'
+export {
+  type ConfigurationUpdate,
+  configurationUpdateCodec,
+  configuredFlagCodec,
+  type FlagConfigurationDocument,
+  type FlagConfigurationInput,
+  flagConfigurationCodec,
+  flagConfigurationInputCodec,
+  type StaleConfiguration,
+  staleConfigurationCodec,
+} from './api/flags/flag-configuration.ts'
 export { type FlagMetrics, flagMetricsCodec } from './api/flags/flag-metrics.ts'
 export { flagSetCodec } from './api/flags/flag-set.ts'
 export {
@@ -131,6 +151,12 @@ export {
   flagStateChangesCodec,
   flagStateCodec,
 } from './api/flags/flag-state.ts'
+export {
+  type EnvironmentSummary,
+  type FlagSummary,
+  type FlagSummarySort,
+  flagSummaryCodec,
+} from './api/flags/flag-summary.ts'
 export {
   type NewPromotion,
   newPromotionCodec,
@@ -192,7 +218,14 @@ export {
   organizationChangesCodec,
   organizationCodec,
 } from './api/organizations/organization.ts'
-export { readOnlyFieldsOf, record, toSnakeCase, type Wire } from './api/record.ts'
+export {
+  fieldsOf,
+  type RecordField,
+  readOnlyFieldsOf,
+  record,
+  toSnakeCase,
+  type Wire,
+} from './api/record.ts'
 export {
   hasPermission,
   isRoleWithin,
@@ -201,7 +234,7 @@ export {
   type Role,
   rolesWith,
 } from './api/roles.ts'
-export { isId } from './api/scalars.ts'
+export { hasVisibleCharacter, isId } from './api/scalars.ts'
 export {
   type AccessToken,
   accessTokenCodec,
@@ -212,7 +245,9 @@ export {
 } from './api/users/access-token.ts'
 export {
   type LogIn,
+  type LogInMethods,
   logInCodec,
+  logInMethodsCodec,
   type NewLogIn,
   newLogInCodec,
   type PasswordChange,

@@ -74,6 +74,16 @@ export const sdkSchemas = {
     required: ['accepted', 'ignored'],
     additionalProperties: false,
   },
+  FlagSetPollRequest: {
+    type: 'object',
+    properties: {
+      since: {
+        type: ['integer', 'null'],
+        minimum: 0,
+        description: 'The version that the client has. Without it, the server responds at once.',
+      },
+    },
+  },
   PollRequest: {
     type: 'object',
     properties: {

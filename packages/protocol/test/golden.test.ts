@@ -14,6 +14,7 @@ import {
   flagCodec,
   flagMetricsCodec,
   flagStateCodec,
+  flagSummaryCodec,
   invoiceCodec,
   memberCodec,
   noBody,
@@ -43,6 +44,7 @@ const resources: Readonly<Record<string, z.ZodType>> = {
   flag: flagCodec,
   'flag-metrics': flagMetricsCodec,
   'flag-state': flagStateCodec,
+  'flag-summary': flagSummaryCodec,
   invoice: invoiceCodec,
   member: memberCodec,
   'observed-context': observedContextCodec,
@@ -103,7 +105,7 @@ describe('golden wire examples', () => {
       // A cleared field is encoded as its default value instead of `null`, which means the same.
       const decoded = z.decode(endpoint.body, body)
       expect(z.decode(endpoint.body, z.encode(endpoint.body, decoded))).toEqual(decoded)
-      const isLines = endpoint.lines === true
+      const isLines = endpoint.lines === true || endpoint.events === true
       const answer = isLines ? z.array(endpoint.response) : envelope(endpoint.response)
       expect(roundTrip(answer, response)).toEqual(response)
       if (!isLines) expect(response.statusCode).toBe(endpoint.status)

@@ -4,13 +4,14 @@ import { addressOf, type Client } from './access/client.ts'
 import { ConnectionThrottle, spreadSeconds } from './access/connection-throttle.ts'
 import { RequestLimiter } from './access/rate-limit.ts'
 import { SdkKeyVerifier } from './access/sdk-keys.ts'
+import { InstanceReporter } from './convergence/instance-reporter.ts'
 import { EvaluationScheduler } from './evaluation/evaluation-scheduler.ts'
 import { FlagSetCache } from './evaluation/flag-set-cache.ts'
+import { FlagSetUpdates } from './evaluation/flag-set-updates.ts'
 import { toSocketRefusal } from './http/error-reply.ts'
 import type { Exchange, Reply } from './http/exchange.ts'
 import { createFetch, type Fetch } from './http/fetch.ts'
 import { createHandler } from './http/handler.ts'
-import { LongPolls } from './http/long-polls.ts'
 import { Metrics } from './http/metrics.ts'
 import { RequestLog, type TracedRequest } from './http/request-log.ts'
 import { SdkEndpoints } from './http/sdk.ts'
@@ -75,6 +76,7 @@ export class FlagServer<As = unknown> {
   readonly #broadcaster: Broadcaster
   readonly #inFlight = new InFlight()
   readonly #jobs: Jobs
+  readonly #reporter: InstanceReporter
   readonly #requestLog: RequestLog
   readonly #management: ConnectedManagementPlane<As> | undefined
   #state: 'new' | 'started' | 'closed' = 'new'
@@ -82,9 +84,10 @@ export class FlagServer<As = unknown> {
   #closing: Promise<void> | undefined
 
   constructor(options: ResolvedOptions, plane?: ManagementPlane<As>) {
-    const { storage, changeFeed, rateLimiter, clock, logger, basePath } = options
+    const { storage, rateLimiter, clock, logger, basePath } = options
     const [metrics, sessions] = [this.#metrics, this.#sessions]
     const cache = new FlagSetCache({ storage, logger, clock })
+    const updates = new FlagSetUpdates({ storage, cache })
     const keys = new SdkKeyVerifier({ storage, clock, logger })
     const limiter = new RequestLimiter({ limiter: rateLimiter, clock, logger })
     const usage = new UsageRecorder({ storage, cache, metrics, clock, logger })
@@ -93,21 +96,19 @@ export class FlagServer<As = unknown> {
     const budget = new ClientBudget({ clients, bytes })
     const pending = new PendingSockets({ perAddress: options.maxPendingSocketsPerAddress })
     const whenReady = () => this.#whenReady()
-    const live = { cache, sessions, budget, scheduler, usage, clock }
-    const polls = new LongPolls(live)
-    const sdk = new SdkEndpoints({ ...live, basePath, polls, keys, limiter })
+    const live = { cache, updates, sessions, budget, scheduler, usage, clock }
+    const sdk = new SdkEndpoints({ ...live, basePath, keys, limiter })
     this.#connectionOptions = {
-      ...{ ...live, whenReady, keys, limiter },
-      pending,
+      ...{ ...live, whenReady, keys, limiter, pending },
       throttle: new ConnectionThrottle({ clock, perSecond: options.maxNewSocketsPerSecond }),
       toRefusal: (error) => this.#toRefusal(error),
     }
     const start = () => this.start()
-    const instance = new Instance({ cache, sessions })
+    const reporter = new InstanceReporter({ ...options, cache, sessions })
+    const instance = new Instance({ ...options, cache, sessions, reporter })
     const management = plane?.connect({ ...options, metrics, instance, start })
     const jobs = new Jobs(management?.jobs ?? [], { clock, logger })
-    const watched = { cache, sessions, budget, pending, jobs, usage, sockets: this.#sockets }
-    watchServer(metrics, watched)
+    watchServer(metrics, { cache, sessions, budget, pending, jobs, usage, sockets: this.#sockets })
     this.as = management?.as as As
     this.#options = options
     this.#keys = keys
@@ -116,7 +117,8 @@ export class FlagServer<As = unknown> {
     this.#evaluator = new InProcessEvaluator({ ...live, isReady, start, storage, logger })
     this.#management = management
     this.#jobs = jobs
-    this.#broadcaster = new Broadcaster({ changeFeed, cache, keys, sessions, clock })
+    this.#reporter = reporter
+    this.#broadcaster = new Broadcaster({ ...options, cache, keys, sessions, observer: reporter })
     this.#requestLog = requestLogOf(options, management)
     this.handle = createHandler({
       ...{ ...options, metrics, whenReady, inFlight: this.#inFlight },
@@ -273,6 +275,7 @@ export class FlagServer<As = unknown> {
     await this.#options.storage.migrate()
     await this.#broadcaster.start()
     await this.#keys.refresh()
+    this.#reporter.start()
     await this.#management?.start()
     if (this.#state !== 'new') return
     this.#state = 'started'
@@ -284,10 +287,11 @@ export class FlagServer<As = unknown> {
     await this.#starting?.catch(() => undefined)
     this.#broadcaster.stop()
     this.#keys.stop()
+    this.#management?.stop()
     const end = (connection: SocketConnection) => connection.end('goingAway')
     await Promise.all([forEachInTimeSlices(this.#sockets, end), this.#sessions.close()])
     await this.#inFlight.settled(this.#options.clock, DRAIN_WITHIN_MS)
-    await Promise.all([this.#management?.close(), this.#jobs.stop()])
+    await Promise.all([this.#management?.close(), this.#jobs.stop(), this.#reporter.close()])
     await this.#usage.close()
     await this.#options.storage.close()
   }

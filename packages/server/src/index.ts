@@ -13,8 +13,8 @@ export type {
   FlagDetail,
   ValueLike,
 } from './in-process/in-process-evaluator.ts'
-export type { EndReason } from './live/flag-session.ts'
 export type { FlagUpdate, Message } from './live/flag-set-diff.ts'
+export type { EndReason } from './live/live-session.ts'
 export type { SocketConnection } from './live/socket-connection.ts'
 export type { SocketLike } from './live/socket-like.ts'
 export { type StandardSocket, toSocketLike } from './live/to-socket-like.ts'

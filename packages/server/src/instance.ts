@@ -1,11 +1,15 @@
 import type { Convergence } from '@ff/protocol/management'
+import { type InstanceReports, REPORT_LIFETIME_MS, type ReceivedReport } from '@ff/storage'
 import { SDK_KEY_KINDS } from './access/sdk-keys.ts'
+import type { InstanceReporter } from './convergence/instance-reporter.ts'
 import type { FlagSetCache } from './evaluation/flag-set-cache.ts'
 import type { SessionRegistry } from './live/session-registry.ts'
 
 interface InstanceOptions {
   readonly cache: FlagSetCache
   readonly sessions: SessionRegistry
+  readonly reporter: InstanceReporter
+  readonly instanceReports: InstanceReports
 }
 
 /**
@@ -47,5 +51,21 @@ export class Instance {
       }
     }
     return clients
+  }
+
+  /**
+   * Returns the reports of all instances with live clients of an environment, ordered by instance.
+   * The report of this instance describes the present moment. Throws `UNAVAILABLE` if the reports
+   * of the other instances cannot be read.
+   */
+  async loadReports(environmentId: string): Promise<readonly ReceivedReport[]> {
+    const { reporter, instanceReports } = this.#options
+    const { instanceId } = reporter
+    const others = (await instanceReports.list(environmentId)).filter((each) => {
+      return each.instanceId !== instanceId && each.ageMs < REPORT_LIFETIME_MS
+    })
+    const report = reporter.reportOf(environmentId)
+    const own = report === undefined ? [] : [{ ...report, instanceId, ageMs: 0 }]
+    return [...own, ...others].sort((a, b) => (a.instanceId < b.instanceId ? -1 : 1))
   }
 }

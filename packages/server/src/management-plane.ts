@@ -36,6 +36,8 @@ export interface ConnectedManagementPlane<As> {
   readonly as: As
   /** Called after the store was migrated. If it rejects, the server does not start. */
   start(): Promise<void>
+  /** Called when the server begins to close. Ends the replies that would otherwise stay open. */
+  stop(): void
   /**
    * Called when no request is in progress, or when the server has stopped waiting for the last
    * requests. The store is closed afterwards.

@@ -79,11 +79,12 @@ type Limits = { readonly [Name in keyof typeof LIMITS]: number }
 
 /** Fills in the defaults. Throws `INVALID_REQUEST` if an option is invalid. */
 export function resolveOptions(options: FlagServerOptions): ResolvedOptions {
-  const { storage, changeFeed, rateLimiter } = { ...memory(), ...options }
+  const { storage, changeFeed, rateLimiter, instanceReports } = { ...memory(), ...options }
   return {
     storage,
     changeFeed,
     rateLimiter,
+    instanceReports,
     basePath: resolveBasePath(options.basePath ?? ''),
     trustProxy: options.trustProxy ?? false,
     logger: options.logger ?? consoleLogger,

@@ -52,7 +52,12 @@ export async function addEnvironment(
     key,
     name: key,
     isDefault: key === 'live',
+    isProduction: key === 'live',
+    commentRequired: false,
+    orderIndex: 0,
     contextPrivacy: 'minimal',
+    keptAttributes: [],
+    keptSince: [],
     ...recordFields,
   })
   const { sdkKey } = await addSdkKey(storage, { projectId, environmentId })

@@ -1,4 +1,9 @@
-import { asServerMessage, type ServerMessage } from '@ff/protocol/sdk'
+import {
+  asFlagSetMessage,
+  asServerMessage,
+  type FlagSetMessage,
+  type ServerMessage,
+} from '@ff/protocol/sdk'
 import type { Message } from '../src/live/flag-set-diff.ts'
 import type { SocketLike } from '../src/live/socket-like.ts'
 
@@ -6,7 +11,7 @@ import type { SocketLike } from '../src/live/socket-like.ts'
  * A socket with the test as its client. It records sent messages and can simulate a slow client.
  */
 export class TestSocket implements SocketLike {
-  readonly messages: ServerMessage[] = []
+  readonly messages: (ServerMessage | FlagSetMessage)[] = []
   /** All messages that were sent, as the same objects. */
   readonly sent: Message[] = []
   closedWith: number | undefined
@@ -20,7 +25,8 @@ export class TestSocket implements SocketLike {
   send(sent: Message): void {
     const { text } = sent
     this.sent.push(sent)
-    const message = asServerMessage(JSON.parse(text))
+    const json: unknown = JSON.parse(text)
+    const message = asServerMessage(json) ?? asFlagSetMessage(json)
     if (message === undefined) throw new Error(`Not a server message: ${text}`)
     this.messages.push(message)
     if (this.isStuck) this.bufferedAmount += text.length
@@ -43,7 +49,7 @@ export class TestSocket implements SocketLike {
   }
 
   /** Returns and removes the received messages. */
-  take(): ServerMessage[] {
+  take(): (ServerMessage | FlagSetMessage)[] {
     return this.messages.splice(0)
   }
 }

@@ -1,12 +1,22 @@
+export { createDraft, type Draft, type DraftBase } from './draft/draft-storage.ts'
 export { memory } from './memory/memory.ts'
 export type { Capabilities } from './ports/capabilities.ts'
 export type * from './ports/change-feed.ts'
+export type {
+  StoredEnvironmentSummary,
+  StoredFlagSummary,
+  Summarized,
+  SummarizedConfiguration,
+} from './ports/flag-summary.ts'
+export type * from './ports/instance-reports.ts'
+export { REPORT_LIFETIME_MS } from './ports/instance-reports.ts'
 export type * from './ports/rate-limiter.ts'
 export {
   type AuditHead,
   type Findable,
   type Hashed,
   type IdempotencyRecord,
+  type KeptSince,
   KIND_RULES,
   type Kind,
   type KindRules,

@@ -20,6 +20,8 @@ describe('@ff/storage', () => {
   it('The entries of the storage package export exactly these values', () => {
     expect(Object.keys(storage).sort()).toEqual([
       'KIND_RULES',
+      'REPORT_LIFETIME_MS',
+      'createDraft',
       'createStorage',
       'memory',
       'toFlagDefinition',
@@ -33,6 +35,7 @@ describe('@ff/storage', () => {
   it('The contract entry exports one suite for each port', () => {
     expect(Object.keys(contract).sort()).toEqual([
       'changeFeedContract',
+      'instanceReportsContract',
       'rateLimiterContract',
       'storageContract',
     ])

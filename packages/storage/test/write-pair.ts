@@ -41,6 +41,7 @@ export async function writePair(storage: Storage, id: string): Promise<void> {
       payload: {},
       createdAt: CREATED_AT,
       streamId: `segment:${id}`,
+      comment: null,
       orgId: 'organization-1',
       projectId: 'project-1',
       actorId: 'someone',

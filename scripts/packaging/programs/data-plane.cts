@@ -26,8 +26,10 @@ const frame = { createdAt, updatedAt: createdAt, deletedAt: null, revision: 1 }
 async function createEnvironment(store: storage.Storage): Promise<string> {
   const [projectId, environmentId] = [crypto.randomUUID(), crypto.randomUUID()]
   const naming = { key: 'live', name: 'Live', isDefault: true }
-  const environment = { ...frame, id: environmentId, projectId, ...naming }
-  await store.insert('environment', { ...environment, contextPrivacy: 'minimal' })
+  const settings = { isProduction: true, commentRequired: false, orderIndex: 0 }
+  const environment = { ...frame, id: environmentId, projectId, ...naming, ...settings }
+  const kept = { keptAttributes: [], keptSince: [] }
+  await store.insert('environment', { ...environment, contextPrivacy: 'minimal', ...kept })
   const key = `ff_${crypto.randomBytes(32).toString('hex')}`
   const hash = crypto.createHash('sha256').update(key).digest('hex')
   const access = { name: 'web', prefix: key.slice(0, 11), hash, rateLimit: null }

@@ -42,6 +42,11 @@ describe('The errors of flags and segments that depend on themselves', () => {
     expect(messagesOf([], segments)).toEqual([cycle, cycle])
   })
 
+  it('A cycle of segments without keys is found.', () => {
+    const { key: _, ...segment } = segmentDefinition('1', { rules: [inSegment('1')] })
+    expect(messagesOf([], [segment as SegmentDefinition])).toContain('Segment cycle:  → .')
+  })
+
   it('A cycle of flags and segments names their kinds.', () => {
     const flag = flagDefinition('a', { rules: [ruleDefinition({ segmentId: '1' })] })
     const segment = segmentDefinition('1', { key: 'beta', rules: [isOn('a')] })

@@ -2,7 +2,7 @@ import { type DependencyNode, MAX_DEPENDENCY_HOPS } from '../evaluation/dependen
 import type { FlagSet } from '../evaluation/flag-set.ts'
 import { flagName, segmentName, wordsFor } from '../evaluation/references.ts'
 import { compareCodePoints } from '../model/code-point.ts'
-import { clip } from '../model/quote.ts'
+import { clip, textOf } from '../model/quote.ts'
 
 /** The maximum number of flags and segments of a cycle that a message names. */
 const MAX_NAMED = 8
@@ -127,9 +127,9 @@ function isOfPrerequisites({ flags, flagsById }: FlagSet, cycle: readonly string
 
 function keyOf({ segments }: FlagSet, name: string, isKindNamed: boolean): string {
   const segment = segments.get(idIn(name, segmentName))
-  const key = segment === undefined ? idIn(name, flagName) : segment.definition.key
-  if (!isKindNamed) return clip(key)
-  return `${segment === undefined ? 'flag' : 'segment'} ${clip(key)}`
+  const key = clip(segment === undefined ? idIn(name, flagName) : textOf(segment.definition.key))
+  if (!isKindNamed) return key
+  return `${segment === undefined ? 'flag' : 'segment'} ${key}`
 }
 
 /** Returns the key or id in a dependency name of one kind; empty if the name has another kind. */

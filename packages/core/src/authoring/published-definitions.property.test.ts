@@ -9,7 +9,7 @@ import type {
   SegmentDefinition,
 } from '../model/definition.ts'
 import { runToEnd } from '../model/incremental.ts'
-import { mergeChanges } from './diff.ts'
+import { type DefinitionDelta, mergeChanges } from './definition-delta.ts'
 import { findErrors } from './issues.ts'
 import { type DefinitionChange, PublishedDefinitions } from './published-definitions.ts'
 
@@ -108,11 +108,16 @@ const sentences = (definition: FlagSetDefinition) =>
     },
   )
 
-function toDelta(version: number, changes: readonly DefinitionChange[]) {
+function toDelta(version: number, changes: readonly DefinitionChange[]): DefinitionDelta {
   const last = new Map(changes.map((each) => [topicOf(each), each]))
-  const flags = [...last.values()].filter(({ kind }) => kind === 'flag')
-  const segments = [...last.values()].filter(({ kind }) => kind === 'segment')
-  return { version, flags, segments } as unknown as Parameters<typeof mergeChanges>[1]
+  const lists = { included: { added: [], removed: [] }, excluded: { added: [], removed: [] } }
+  return {
+    version,
+    flags: [...last.values()].filter((each) => each.kind === 'flag'),
+    segments: [...last.values()]
+      .filter((each) => each.kind === 'segment')
+      .map((each) => ({ ...each, ...lists })),
+  }
 }
 
 const topicOf = (each: DefinitionChange) =>

@@ -19,17 +19,22 @@ import { getOrMake } from '../model/get-or-make.ts'
 import type { Incremental } from '../model/incremental.ts'
 import { type CompiledCondition, compileCondition } from '../operators/condition.ts'
 import { meaningOf } from '../operators/value-reader.ts'
-import type { Changed, DefinitionDelta } from './diff.ts'
+import type { Changed, SegmentProperties } from './definition-delta.ts'
 import { sentencesByIdentity } from './issues.ts'
 
 /** A change that is to be published. If `definition` is `null`, the flag or segment is deleted. */
 export type DefinitionChange =
   | ({ readonly kind: 'flag' } & Changed<FlagDefinition>)
-  | ({ readonly kind: 'segment' } & Changed<SegmentWithoutKeys>)
+  | ({ readonly kind: 'segment' } & Changed<SegmentProperties>)
   /** A change of the included or excluded keys of a segment. */
   | { readonly kind: 'segmentKeys'; readonly segmentId: string }
 
-type SegmentWithoutKeys = Omit<SegmentDefinition, 'included' | 'excluded'>
+/** Changed definitions and their version. A `DefinitionDelta` is one. */
+interface PublishedChanges {
+  readonly version: number
+  readonly flags: readonly Changed<FlagDefinition>[]
+  readonly segments: readonly Changed<SegmentProperties>[]
+}
 
 /** The extensions and the limit with which changes of an environment are checked. */
 export interface PublishRules {
@@ -89,8 +94,8 @@ export class PublishedDefinitions {
     return this.#version
   }
 
-  /** Applies the changes since the current version, and sets the version to that of the delta. */
-  advance({ version, flags, segments }: DefinitionDelta): this {
+  /** Applies the changes since the current version, and sets the version to that of the changes. */
+  advance({ version, flags, segments }: PublishedChanges): this {
     for (const change of flags) this.#replace(...this.#flagEntry(change))
     for (const change of segments) this.#replace(...this.#segmentEntry(change))
     this.#version = version
@@ -155,7 +160,7 @@ export class PublishedDefinitions {
     return [name, { flags: [definition], segments: [], names, ...derived }]
   }
 
-  #segmentEntry({ id, definition }: Changed<SegmentWithoutKeys>): NamedEntry {
+  #segmentEntry({ id, definition }: Changed<SegmentProperties>): NamedEntry {
     const name = segmentName(id)
     if (definition === null) return [name, undefined]
     const segments = [{ ...definition, included: [], excluded: [] }]

@@ -1,6 +1,7 @@
 import type { CompiledFlag } from '../evaluation/flag.ts'
 import { servedBy } from '../evaluation/outcome.ts'
-import { hash128Into, hexOf } from '../hashing/hash128.ts'
+import { hash128Into } from '../hashing/hash128.ts'
+import { hexOf } from '../hashing/hex.ts'
 import { viewOf } from './batch-cache.ts'
 import type { Evaluation } from './evaluate-all.ts'
 import { type FlagSetView, offsetsOf } from './flag-set-view.ts'

@@ -10,8 +10,9 @@ import {
   valuesOf,
   variationAt,
 } from '../all-flags.ts'
-import { evaluateFlag, evaluateValue } from './evaluate.ts'
+import { evaluateCode, evaluateFlag, evaluateValue } from './evaluate.ts'
 import { compileFlagSet } from './flag-set.ts'
+import { reasonOf, servedBy } from './outcome.ts'
 
 const flagSet = compileFlagSet(
   flagSetDefinition([
@@ -54,6 +55,17 @@ describe('evaluateSome', () => {
     const evaluation = evaluateSome(flagSet, ['9', 'unknown', '10', '9'], user, 0)
     expect(detailsOf(evaluation).map(({ flagKey }) => flagKey)).toEqual(['10', '9'])
     expect(jsonOf(evaluateSome(flagSet, [], user, 0))).toBe('{}')
+  })
+})
+
+describe('evaluateCode', () => {
+  it('evaluateCode returns the code of the variation and the reason of the detail', () => {
+    for (const flag of flagSet.ordered) {
+      const code = evaluateCode(flagSet, flag, user, 0)
+      const { variationId, reason } = evaluateFlag(flagSet, flag.key, user, 0)
+      expect(flag.variations[servedBy(code) - 1]?.id ?? null).toBe(variationId)
+      expect(reasonOf(code)).toBe(reason)
+    }
   })
 })
 

@@ -2,6 +2,7 @@ import type { EvaluationContext } from '../model/context.ts'
 import type { FlagValue } from '../model/value.ts'
 import type { EvaluationDetail } from './detail.ts'
 import { Evaluator } from './evaluator.ts'
+import type { CompiledFlag } from './flag.ts'
 import type { FlagSet } from './flag-set.ts'
 
 /**
@@ -39,4 +40,17 @@ export function evaluateValue(
   const flag = flagSet.flags.get(flagKey)
   if (flag === undefined) return null
   return new Evaluator(flagSet, context, now).evaluate(flag).variation?.value ?? null
+}
+
+/**
+ * Evaluates one flag of a flag set at `now` (epoch milliseconds) and returns its outcome code. See
+ * `servedBy` and `reasonOf`. Never throws.
+ */
+export function evaluateCode(
+  flagSet: FlagSet,
+  flag: CompiledFlag,
+  context: EvaluationContext,
+  now: number,
+): number {
+  return new Evaluator(flagSet, context, now).evaluate(flag).code
 }

@@ -3,19 +3,22 @@ export function utf8(text: string): Uint8Array {
   // A UTF-16 unit never takes more than three bytes.
   const bytes = new Uint8Array(text.length * 3)
   let length = 0
-  for (const character of text) {
-    const point = character.codePointAt(0) ?? 0
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at)
+    if (unit < 0x80) {
+      bytes[length] = unit
+      length += 1
+      continue
+    }
+    const point = text.codePointAt(at) ?? 0
+    if (point > 0xffff) at += 1
     length = writePoint(bytes, length, point >= 0xd800 && point <= 0xdfff ? 0xfffd : point)
   }
   return bytes.subarray(0, length)
 }
 
-/** Writes one code point and returns the position after it. */
+/** Writes one code point that is not ASCII, and returns the position after it. */
 function writePoint(bytes: Uint8Array, at: number, point: number): number {
-  if (point < 0x80) {
-    bytes[at] = point
-    return at + 1
-  }
   const continuations = point < 0x800 ? 1 : point < 0x10000 ? 2 : 3
   const lead = (0xf00 >> (continuations + 1)) & 0xf0
   bytes[at] = lead | (point >> (6 * continuations))

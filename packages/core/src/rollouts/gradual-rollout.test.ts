@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { GradualRolloutDefinition } from '../model/definition.ts'
-import { compileGradualRollout, stepsTaken, timestampsOf } from './gradual-rollout.ts'
+import { compileGradualRollout, nextStepAt, stepsTaken, timestampsOf } from './gradual-rollout.ts'
 
 const START = 1_767_225_600_000
 const HOUR = 3_600_000
@@ -83,6 +83,25 @@ describe('stepsTaken', () => {
     [START + 1_000 * HOUR, 3],
   ])('stepsTaken at %d returns %d', (now, steps) => {
     expect(stepsTaken(compileGradualRollout(definition), now)).toBe(steps)
+  })
+})
+
+describe('nextStepAt', () => {
+  it.each([
+    [START - 1, START],
+    [START, START + 2 * HOUR],
+    [START + 2 * HOUR - 1, START + 2 * HOUR],
+    [START + 2 * HOUR, START + 4 * HOUR],
+    [START + 4 * HOUR, undefined],
+    [START + 1_000 * HOUR, undefined],
+  ])('nextStepAt at %d returns %d', (now, next) => {
+    expect(nextStepAt(definition, now)).toBe(next)
+  })
+
+  it('nextStepAt returns no step for a target of 0 or an invalid schedule', () => {
+    expect(nextStepAt({ ...definition, targetPercentage: 0 }, 0)).toBe(undefined)
+    expect(nextStepAt({ ...definition, startAt: 'soon' }, 0)).toBe(undefined)
+    expect(nextStepAt({ ...definition, intervalHours: 0 }, 0)).toBe(undefined)
   })
 })
 

@@ -56,6 +56,17 @@ export function stepsTaken(gradual: GradualRollout, now: number): number {
   return Math.min(gradual.steps, 1 + Math.floor((now - gradual.startAt) / gradual.interval))
 }
 
+/**
+ * Returns the epoch milliseconds of the first step after `now`. `undefined` if there is no such
+ * step, or if the schedule is invalid.
+ */
+export function nextStepAt(definition: GradualRolloutDefinition, now: number): number | undefined {
+  const gradual = compileGradualRollout(definition)
+  if (gradual.fault !== undefined) return undefined
+  const taken = stepsTaken(gradual, now)
+  return taken < gradual.steps ? gradual.startAt + taken * gradual.interval : undefined
+}
+
 /** Returns the distinct timestamps of all steps of the gradual rollouts, in ascending order. */
 export function timestampsOf(gradualRollouts: readonly GradualRollout[]): readonly number[] {
   const timestamps = new Float64Array(

@@ -97,7 +97,8 @@ async function insertFlag(
   const { projectId } = place
   const here = { flagId: id, ...place }
   const flag = { id, projectId, key, name: key, description: '', type, tags: [], ...frame }
-  const record = { ...flag, clientVisible: true, archivedAt: null, lastEvaluatedAt: null }
+  const usage = { archivedAt: null, lastEvaluatedAt: null, unusedSince: NOW }
+  const record = { ...flag, clientVisible: true, ...usage, summary: null, marks: [] }
   const state = { id: randomUUID(), ...here, isActive: true, ...frame, ...NO_SETTINGS }
   const variations = definition.variations.map((variation, orderIndex) => ({
     ...variation,

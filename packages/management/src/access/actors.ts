@@ -2,6 +2,7 @@ import { FlagError } from '@ff/core'
 import type { Role } from '@ff/protocol/management'
 import {
   type Clock,
+  type Exchange,
   equalSecrets,
   hashSecret,
   LastUse,
@@ -50,8 +51,17 @@ export type AuthenticateBearer = (
 ) => Promise<Actor | undefined>
 
 /**
+ * Returns the user of a session of the host application with the role that the host gives to the
+ * user; `undefined` if the request has no such session. The host protects these sessions against
+ * forged requests: the server checks neither the origin of such a request nor a CSRF token.
+ * `exchange.hostRequest` is the request object of the host. `exchange.header('x-ff-organization')`
+ * is the organization that the request selects. The body must not be read.
+ */
+export type IdentifyUser = (exchange: Exchange) => Actor | undefined | Promise<Actor | undefined>
+
+/**
  * Returns the actor with this id, with its current role; `undefined` if the actor has lost its
- * access. The actor is one that `authenticateBearer` has returned before.
+ * access. The actor is one that `authenticateBearer` or `identifyUser` has returned before.
  */
 export type FindActor = (id: string) => Promise<Actor | undefined>
 

@@ -1,9 +1,15 @@
 import { type FlagError, isJsonObject } from '@ff/core'
-import { type Endpoint, type EndpointName, endpoints } from '@ff/protocol/management'
+import {
+  type Endpoint,
+  type EndpointName,
+  endpoints,
+  type Permission,
+} from '@ff/protocol/management'
 import {
   answerGet,
   type Exchange,
   type Headers,
+  isTagNamedIn,
   JSON_TYPE,
   METRICS_PATH,
   methodNotAllowed,
@@ -17,18 +23,21 @@ import {
   runInTimeSlices,
   type ServerServices,
   setRateLimitHeaders,
+  sha256,
   tooManyRequests,
 } from '@ff/server/plane'
-import * as z from 'zod'
 import { type Actor, ANONYMOUS } from '../access/actors.ts'
-import { assertPermittedOnInstallation } from '../access/permissions.ts'
+import { type Ids, loadPath } from '../access/paths.ts'
+import { assertPermittedOnInstallation, unauthenticated } from '../access/permissions.ts'
 import type { ChangeCall, ChangeServices } from '../changes/apply-change.ts'
 import type { UseCase } from '../changes/use-case.ts'
 import { docsPage } from '../openapi/docs-page.ts'
 import { OPENAPI_PATH, openApiReplier } from '../openapi/openapi.ts'
 import type { ReadDocsAsset } from '../ports/docs-assets.ts'
-import type { AnyInput } from '../requests/input.ts'
+import type { AnyInput, InputOf } from '../requests/input.ts'
 import { WithHeaders } from '../requests/with-headers.ts'
+import { encodeJson } from './encode-json.ts'
+import { eventsReply } from './events-reply.ts'
 import { assertNotForged, type IdentifyingServices, identify } from './identify.ts'
 import { linesReply } from './lines-reply.ts'
 import { idempotentRequestOf, readInput, revisionTag } from './request-input.ts'
@@ -38,7 +47,7 @@ import type { UseCases } from './use-cases.ts'
 /** The services of the server that the handler uses. */
 type UsedServices = Pick<
   ServerServices,
-  'basePath' | 'trustProxy' | 'logger' | 'clock' | 'metrics' | 'rateLimiter'
+  'basePath' | 'logger' | 'clock' | 'metrics' | 'rateLimiter'
 >
 
 interface ManagementServices extends IdentifyingServices, UsedServices {
@@ -93,7 +102,7 @@ async function answer(
   if (route === undefined) throw noRouteBelow(services.basePath, exchange)
   const name = route.methods.get(methodOf(exchange))
   const isOpen = name !== undefined && (endpoints[name] as Endpoint).permission === 'anyone'
-  assertNotForged(exchange, services.trustProxy)
+  if (isOpen) assertNotForged(exchange, services.trustProxy)
   const actor = isOpen ? ANONYMOUS : await identify(services, exchange)
   if (!isOpen) await takeRequest(services, answering, actor)
   if (name === undefined) throw methodNotAllowed([...route.methods.keys()])
@@ -135,32 +144,67 @@ interface PerformInput {
 }
 
 async function perform(
-  { useCases, changeServices }: ManagementServices,
+  services: ManagementServices,
   call: ChangeCall,
   { name, exchange, params }: PerformInput,
 ): Promise<Reply> {
+  const { useCases, changeServices } = services
   const endpoint: Endpoint = endpoints[name]
   // The type of `UseCases` guarantees that this use case accepts the input of this endpoint.
   const useCase = useCases[name] as UseCase<AnyInput, unknown>
   const input = await readInput(endpoint, exchange, params)
-  const key = endpoint.method === 'POST' ? exchange.header('idempotency-key') : undefined
+  const key = isRepeatable(endpoint) ? exchange.header('idempotency-key') : undefined
   const idempotentRequest =
     key === undefined ? undefined : await idempotentRequestOf(key, name, { ...call, input })
   const outcome = await useCase(changeServices, { ...call, idempotentRequest }, input)
   const { result, headers, cookies } =
     outcome instanceof WithHeaders ? outcome : new WithHeaders(outcome)
   if (endpoint.lines) return linesReply(endpoint, result as AsyncIterable<unknown>)
-  const reply = await runInTimeSlices(toReply(endpoint, result, headers))
+  if (endpoint.events) {
+    const { clock } = services
+    const recheck = () => assertAccess(services, { endpoint, exchange, input, actor: call.actor })
+    return eventsReply(endpoint, result as AsyncIterable<unknown>, { clock, recheck })
+  }
+  const encoded = await runInTimeSlices(toReply(endpoint, result, headers))
+  const reply = endpoint.conditional ? await unlessKnown(exchange, encoded) : encoded
   return { ...reply, cookies }
 }
+
+interface OpenReply {
+  readonly endpoint: Endpoint
+  readonly exchange: Exchange
+  readonly input: InputOf<Endpoint>
+  readonly actor: Actor
+}
+
+/**
+ * Throws if the caller of a reply that is still being sent has lost its access. Does not count as a
+ * use of its session.
+ */
+async function assertAccess(
+  services: ManagementServices,
+  { endpoint, exchange, input, actor: before }: OpenReply,
+): Promise<void> {
+  const actor = await identify(services, exchange, { isUse: false })
+  if (actor.id !== before.id) throw unauthenticated('The credentials belong to another user.')
+  const permission = endpoint.permission as Permission
+  await loadPath(services.storage, { actor, permission }, input.params as Ids)
+}
+
+/** Returns `true` if requests to the endpoint can have an `Idempotency-Key`. */
+function isRepeatable({ method }: Endpoint): boolean {
+  return method === 'POST' || method === 'PUT'
+}
+
+type EncodedReply = Reply & { readonly body: string }
 
 /** Encodes a result as the reply of an endpoint. The caller can pause the work at each `yield`. */
 function* toReply(
   { status, response }: Endpoint,
   result: unknown,
   headers: Headers,
-): Generator<undefined, Reply> {
-  const text = yield* toJson(response, result)
+): Generator<undefined, EncodedReply> {
+  const text = yield* encodeJson(response, result)
   yield
   return {
     status,
@@ -169,24 +213,21 @@ function* toReply(
   }
 }
 
-/** Encodes a result as JSON text. A list is encoded item by item, because it can be long. */
-function* toJson(codec: z.ZodType, result: unknown): Generator<undefined, string> {
-  if (!(codec instanceof z.ZodArray && Array.isArray(result))) {
-    const data = z.encode(codec, result)
-    yield
-    return JSON.stringify(data)
-  }
-  const items: string[] = []
-  for (const item of result) {
-    items.push(yield* toJson(codec.element as z.ZodType, item))
-    yield
-  }
-  return `[${items.join(',')}]`
+/**
+ * Returns the reply with an entity tag that identifies its body, or 304 if the client has this body
+ * already. Every change of the body changes the tag.
+ */
+async function unlessKnown(exchange: Exchange, reply: EncodedReply): Promise<Reply> {
+  const tag = `"${(await sha256(reply.body)).slice(0, 32)}"`
+  const headers = { ...reply.headers, ETag: tag }
+  if (!isTagNamedIn(exchange.header('if-none-match'), tag)) return { ...reply, headers }
+  return { status: 304, headers: { ETag: tag }, body: null }
 }
 
-/** Returns the header `ETag` if the result is one record; otherwise no header. */
+/** Returns the header `ETag` if the result is or contains one record; otherwise no header. */
 function entityTagOf(result: unknown): Record<string, string> {
   if (!isJsonObject(result)) return {}
-  const record = isJsonObject(result['rule']) ? result['rule'] : result
-  return typeof record['revision'] === 'number' ? { ETag: revisionTag(record['revision']) } : {}
+  const record = [result['rule'], result['configuration'], result].find(isJsonObject)
+  const revision = record?.['revision']
+  return typeof revision === 'number' ? { ETag: revisionTag(revision) } : {}
 }

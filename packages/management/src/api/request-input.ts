@@ -2,6 +2,7 @@ import { type Endpoint, type EndpointName, noBody } from '@ff/protocol/managemen
 import { MAX_BODY_BYTES } from '@ff/protocol/sdk'
 import { assertJson, type Exchange, hashSecret } from '@ff/server/plane'
 import type { Actor } from '../access/actors.ts'
+import { acceptsComment, COMMENT_HEADER, decodeComment } from '../requests/comments.ts'
 import type { IdempotentRequest } from '../requests/idempotency.ts'
 import type { InputOf } from '../requests/input.ts'
 import { decodeWire, invalid } from '../requests/validation.ts'
@@ -9,6 +10,7 @@ import { decodeWire, invalid } from '../requests/validation.ts'
 /** The maximum nesting depth of the objects and arrays of a body. */
 const DEEPEST = 32
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/
+const HEADER = COMMENT_HEADER.toLowerCase()
 const REVISION_TAG = /^(?:W\/)?"(\d{1,15})"$/
 
 /**
@@ -24,6 +26,8 @@ export async function readInput(
     params: decodeWire(endpoint.params, params),
     query: decodeWire(endpoint.query, parseQuery(exchange.query)),
     expectedRevision: parseIfMatch(exchange.header('if-match')),
+    comment: acceptsComment(endpoint) ? decodeComment(exchange.header(HEADER)) : undefined,
+    lastEventId: endpoint.events && exchange.header('last-event-id'),
     body:
       endpoint.body === noBody
         ? undefined
@@ -56,7 +60,10 @@ function parseIfMatch(tag: string | undefined): number | undefined {
   if (tag === undefined || tag === '*') return undefined
   const revision = REVISION_TAG.exec(tag.trim())?.[1]
   if (revision === undefined)
-    throw invalid('If-Match', 'must be the ETag of an earlier response, or *')
+    throw invalid(
+      'If-Match',
+      'must be the ETag of an earlier response with its quotes, such as "3"',
+    )
   return Number(revision)
 }
 

@@ -1,4 +1,5 @@
 import type { Instance } from '@ff/server/plane'
+import type { IdentifyUser } from '../access/actors.ts'
 import { auditLogUseCases, createAuditExportUseCases } from '../audit/audit-log.ts'
 import { createAuditVerificationUseCases } from '../audit/audit-verification.ts'
 import type { AuditWalks } from '../audit/audit-walks.ts'
@@ -9,6 +10,8 @@ import { createPaymentEventUseCases } from '../billing/payment-events.ts'
 import { planUseCases } from '../billing/plans.ts'
 import { subscriptionUseCases } from '../billing/subscriptions.ts'
 import type { EndpointUseCases, PermittedName, UseCase } from '../changes/use-case.ts'
+import { createProjectEventUseCases, type ProjectStreams } from '../events/project-streams.ts'
+import { flagConfigurationUseCases } from '../flags/configure-flag.ts'
 import { flagStateUseCases } from '../flags/flag-states.ts'
 import { flagUseCases } from '../flags/flags.ts'
 import { promotionUseCases } from '../flags/promotions.ts'
@@ -21,6 +24,7 @@ import { versionUseCases } from '../history/versions.ts'
 import { createConvergenceUseCases } from '../insights/convergence.ts'
 import { explanationUseCases } from '../insights/explanations.ts'
 import { flagMetricsUseCases } from '../insights/flag-metrics.ts'
+import { flagSummaryUseCases } from '../insights/flag-summaries.ts'
 import { observedContextUseCases } from '../insights/observed-contexts.ts'
 import { environmentUseCases } from '../organizations/environments.ts'
 import { organizationUseCases } from '../organizations/organizations.ts'
@@ -29,6 +33,8 @@ import { sdkKeyUseCases } from '../organizations/sdk-keys.ts'
 import type { IdentityProvider } from '../ports/identity-provider.ts'
 import type { Payments } from '../ports/payments.ts'
 import type { WebhookSender } from '../ports/webhook-sender.ts'
+import { createPreviewUseCases } from '../preview/preview-use-cases.ts'
+import type { Previews } from '../preview/previews.ts'
 import { scheduledChangeUseCases } from '../scheduling/scheduled-changes.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
 import { accessTokenUseCases } from '../users/access-tokens.ts'
@@ -43,12 +49,15 @@ interface UseCaseServices {
   /** The log-in service; `undefined` if users cannot log in to this server. */
   readonly logIn: LogInService | undefined
   readonly identityProvider: IdentityProvider | undefined
+  readonly identifyUser: IdentifyUser | undefined
   readonly publicUrl: string | undefined
   readonly payments: Payments | undefined
   readonly webhookSender: WebhookSender
   readonly secretBox: SecretBox | undefined
   readonly auditWalks: AuditWalks
+  readonly previews: Previews
   readonly instance: Instance | undefined
+  readonly projectStreams: ProjectStreams
 }
 
 /**
@@ -61,8 +70,10 @@ export function createUseCases(services: UseCaseServices) {
     ...auditLogUseCases,
     ...environmentUseCases,
     ...explanationUseCases,
+    ...flagConfigurationUseCases,
     ...flagMetricsUseCases,
     ...flagStateUseCases,
+    ...flagSummaryUseCases,
     ...flagUseCases,
     ...invoiceUseCases,
     ...memberUseCases,
@@ -81,7 +92,7 @@ export function createUseCases(services: UseCaseServices) {
     ...variationUseCases,
     ...versionUseCases,
     ...webhookUseCases,
-    ...createLogInUseCases(logIn),
+    ...createLogInUseCases(logIn, { hasHostUsers: services.identifyUser !== undefined }),
     ...createPasswordUseCases(logIn),
     ...createOidcUseCases({ ...services, service: logIn }),
     ...createCheckoutUseCases(payments),
@@ -90,6 +101,8 @@ export function createUseCases(services: UseCaseServices) {
     ...createAuditExportUseCases(auditWalks),
     ...createAuditVerificationUseCases(auditWalks),
     ...createConvergenceUseCases(services.instance),
+    ...createPreviewUseCases(services.previews),
+    ...createProjectEventUseCases(services.projectStreams),
   } satisfies EndpointUseCases
 }
 

@@ -46,13 +46,15 @@ export class LogInService {
   /**
    * Returns the session of the caller's cookie; `undefined` if there is none, or if the request has
    * a bearer token. Throws `RATE_LIMITED` if the caller's address has sent too many wrong
-   * credentials.
+   * credentials. Counts as a use of the session unless `isUse` is `false`.
    */
-  async findSession(caller: Client | undefined): Promise<LiveSession | undefined> {
+  async findSession(caller: Client | undefined, isUse = true): Promise<LiveSession | undefined> {
     if (caller === undefined || caller.header('authorization') !== undefined) return undefined
     const token = sessionTokenOf(caller)
     if (token === undefined) return undefined
-    return this.#options.credentialAttempts.find(caller, token, () => this.sessions.find(token))
+    return this.#options.credentialAttempts.find(caller, token, () =>
+      this.sessions.find(token, isUse),
+    )
   }
 
   /**

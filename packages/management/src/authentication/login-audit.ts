@@ -60,6 +60,7 @@ export function loginEntry(
     payload: { before, after } as NewAuditEntry['payload'],
     createdAt,
     streamId: `${type === 'member.accepted' ? 'member' : 'user'}:${id}`,
+    comment: null,
     orgId,
     projectId: '',
     actorId: actor.id,

@@ -64,12 +64,15 @@ export class LoginSessions {
     return { record, token, csrfToken: await csrfTokenOf(token) }
   }
 
-  /** Returns the session with this token; `undefined` if it has ended or is unknown. */
-  async find(token: string): Promise<LiveSession | undefined> {
+  /**
+   * Returns the session with this token; `undefined` if it has ended or is unknown. Counts as a use of
+   * the session unless `isUse` is `false`.
+   */
+  async find(token: string, isUse = true): Promise<LiveSession | undefined> {
     const where = { hash: await hashSecret(token) }
     const record = (await this.#storage.list('loginSession', { where, limit: 1 })).data[0]
     if (record === undefined || this.#isOver(record)) return undefined
-    this.#lastUse.note(record.id)
+    if (isUse) this.#lastUse.note(record.id)
     return { record, token, csrfToken: await csrfTokenOf(token) }
   }
 

@@ -12,12 +12,14 @@ import {
   withScope,
 } from '../requests/idempotency.ts'
 import { invalid } from '../requests/validation.ts'
+import { updateSummaries } from '../summaries/update-summaries.ts'
 import { appendAt, findPlace, type NewAuditEntry } from './audit-chain.ts'
 import type { ChangeEvent, CompletedChange } from './change-event.ts'
 import { publishAffected } from './publication.ts'
-import type { PublishCheck } from './publish-check.ts'
+import type { PublishChecks } from './publish-check.ts'
 import { assertWithinPlan } from './quotas.ts'
 import { RecordWriter } from './record-writer.ts'
+import { assertCommented } from './required-comments.ts'
 import { queueDeliveries } from './webhook-outbox.ts'
 
 /** The services that are necessary to apply a change. */
@@ -27,7 +29,7 @@ export interface ChangeServices {
   readonly clock: Clock
   readonly logger: Logger
   /** Checks changes before they are published. */
-  readonly publishCheck: PublishCheck
+  readonly publishCheck: PublishChecks
   /** Notifies the dispatcher of this process that deliveries are due. */
   wakeWebhooks(): void
 }
@@ -41,20 +43,27 @@ export interface ChangeCall {
   readonly alongside?: (session: StorageSession) => Promise<void>
   /** The identity of a request that the client can repeat; the change is applied only one time. */
   readonly idempotentRequest?: IdempotentRequest | undefined
+  /**
+   * `true` if no environment requires a comment of this change, because the comment was required
+   * when the change was scheduled.
+   */
+  readonly mayOmitComment?: boolean
 }
 
 /** A call of a change with the permission that it requires, and the ids of the records to load. */
 export interface ChangeRequest<I extends Ids> extends ChangeCall, Access {
   readonly ids: I
+  /** The reason for the change; an empty text is refused. */
+  readonly comment?: string | undefined
 }
 
 /**
  * Applies a change. All changes of configuration use this function. In one transaction, under the
  * lock of the organization, the function loads the path, checks access, runs the work, writes the
- * audit event, and publishes the definition of every affected entity. Resolves after the commit,
- * when the change feed has been notified. If `work` writes nothing, no version and no event is
- * added. If `work` throws, nothing is changed. A repeated idempotent request returns the first
- * result.
+ * audit event, publishes the definition of every affected entity, and updates the summaries of
+ * flags. Resolves after the commit, when the change feed has been notified. If `work` writes nothing,
+ * no version and no event is added. If `work` throws, nothing is changed. A repeated idempotent
+ * request returns the first result.
  */
 export async function applyChange<I extends Ids, T>(
   services: ChangeServices,
@@ -63,8 +72,8 @@ export async function applyChange<I extends Ids, T>(
 ): Promise<T> {
   const { storage, wakeWebhooks } = services
   const { lock, ids } = await lockOf(storage, request)
-  const { result, hints, hasDeliveries } = await storage.transaction(lock, async (session) => {
-    const located = { ...request, ids }
+  const located = { ...request, ids }
+  const { result, hints, hasDeliveries } = await committed(storage, lock, async (session) => {
     const applied = await applyInTransaction({ session, services, request: located, lock }, work)
     await request.alongside?.(session)
     return applied
@@ -72,6 +81,28 @@ export async function applyChange<I extends Ids, T>(
   if (hasDeliveries) wakeWebhooks()
   await notifyChangeFeed(services, hints)
   return result
+}
+
+/** The error that rolls a dry run back. */
+const DRY_RUN = new FlagError('CONFLICT', 'The dry run was rolled back.')
+
+/** Runs a change in a transaction, which is rolled back if the change is a dry run. */
+async function committed<T>(
+  storage: Storage,
+  lock: string,
+  apply: (session: StorageSession) => Promise<AppliedChange<T>>,
+): Promise<AppliedChange<T>> {
+  let applied: AppliedChange<T> | undefined
+  try {
+    return await storage.transaction(lock, async (session) => {
+      applied = await apply(session)
+      if (applied.isDryRun === true) throw DRY_RUN
+      return applied
+    })
+  } catch (error) {
+    if (error !== DRY_RUN || applied === undefined) throw error
+    return { ...NOTHING_APPLIED, result: applied.result }
+  }
 }
 
 /**
@@ -108,6 +139,8 @@ interface AppliedChange<T> {
   readonly hints: readonly FlagSetChange[]
   /** `true` if webhook deliveries were queued. */
   readonly hasDeliveries: boolean
+  /** `true` to roll the transaction back. */
+  readonly isDryRun?: boolean | undefined
 }
 
 const NOTHING_APPLIED = { hints: [], hasDeliveries: false } as const
@@ -117,8 +150,8 @@ async function applyInTransaction<I extends Ids, T>(
   { session, services, request, lock }: ChangeInput<I>,
   work: (writer: RecordWriter, path: PathOf<I>) => Promise<CompletedChange<T>>,
 ): Promise<AppliedChange<T>> {
-  const { clock, publishCheck } = services
-  const { permission, actor, idempotentRequest } = request
+  const { clock } = services
+  const { idempotentRequest } = request
   const loaded = await loadPath(session, request, request.ids)
   const path: AnyPath = loaded
   if (lockFor(path) !== lock) throw new FlagError('INTERNAL', 'A change ran under the wrong lock.')
@@ -127,11 +160,26 @@ async function applyInTransaction<I extends Ids, T>(
   const earlier = await findEarlierResult(session, repeatable, writer.now)
   if (earlier !== undefined) return { ...NOTHING_APPLIED, result: earlier.result as T }
   const outcome = await work(writer, loaded)
-  const stored = { result: withoutSecret(outcome), now: writer.now }
+  const published = await recordAndPublish({ services, session, request }, outcome, {
+    writer,
+    path,
+  })
+  const result = withVersion(outcome, path, published.hints)
+  const stored = { result: withoutSecret({ ...outcome, result }), now: writer.now }
   await rememberResult(session, repeatable, stored)
-  const { event } = outcome
-  if (writer.kinds.size === 0) return { ...NOTHING_APPLIED, result: outcome.result }
+  return { ...published, result, isDryRun: outcome.isDryRun }
+}
+
+/** Writes the audit event of a change, queues its webhook deliveries, and publishes its version. */
+async function recordAndPublish<I extends Ids, T>(
+  { session, services: { publishCheck }, request }: Omit<ChangeInput<I>, 'lock'>,
+  { event, field, isDryRun }: CompletedChange<T>,
+  { writer, path }: { readonly writer: RecordWriter; readonly path: AnyPath },
+): Promise<Omit<AppliedChange<T>, 'result'>> {
+  if (!isDryRun) await assertCommented(writer, { ...request, environment: path.environment })
+  if (writer.kinds.size === 0) return NOTHING_APPLIED
   if (event === undefined) throw new FlagError('INTERNAL', 'A change has no audit event.')
+  const { permission, actor } = request
   await assertWithinPlan(session, path.organization, {
     permission,
     eventType: event.type,
@@ -140,15 +188,37 @@ async function applyInTransaction<I extends Ids, T>(
   })
   await updateCounts(session, path.organization, writer)
   // None of these calls depends on what another one writes, so their queries run concurrently.
-  const entry = toNewEntry(event, path, actor, writer.now)
+  const entry = toNewEntry(event, { ...request, path, createdAt: writer.now })
   const place = findPlace(session, entry)
   const eventId = async () => (await place).id
   const [hints, hasDeliveries] = await Promise.all([
-    publish(session, writer, { eventId, field: outcome.field, publishCheck, path }),
+    publish(session, writer, { eventId, field, publishCheck, path, actor }),
     queueDeliveries(session, entry, eventId),
     place.then((found) => appendAt(session, entry, found)),
   ])
-  return { result: outcome.result, hints, hasDeliveries }
+  const projectHints = changedProjects(path, writer).map((projectId) => {
+    return { type: 'project', projectId } as const
+  })
+  return { hints: [...hints, ...projectHints], hasDeliveries }
+}
+
+/** Returns the ids of the projects whose records have changed. */
+function changedProjects({ project }: AnyPath, { affected }: RecordWriter): readonly string[] {
+  const own = project === undefined ? [] : [project.id]
+  return [...new Set([...own, ...affected.map(({ projectId }) => projectId)])]
+}
+
+/** Returns the result of a change, with the version that it published in its environment. */
+function withVersion<T>(
+  { result, publishedAs, isDryRun = false }: CompletedChange<T>,
+  { environment }: AnyPath,
+  hints: readonly FlagSetChange[],
+): T {
+  const published = hints.find((hint) => {
+    return hint.type === 'flagSet' && hint.environmentId === environment?.id
+  })
+  if (publishedAs === undefined || isDryRun || published?.type !== 'flagSet') return result
+  return { ...result, [publishedAs]: published.version }
 }
 
 /**
@@ -184,17 +254,21 @@ interface PublishInput extends Pick<ChangeServices, 'publishCheck'> {
   readonly eventId: () => Promise<string>
   readonly field: string | undefined
   readonly path: AnyPath
+  readonly actor: Actor
 }
 
+/** Publishes the affected entities, and updates the summaries that depend on them. */
 async function publish(
   session: StorageSession,
-  { affected, kinds, now: publishedAt }: RecordWriter,
-  { eventId, field = '', publishCheck, path }: PublishInput,
+  { affected, summarized, kinds, now: publishedAt }: RecordWriter,
+  { eventId, field = '', publishCheck, path, actor }: PublishInput,
 ): Promise<readonly FlagSetChange[]> {
   try {
     const metadata = async () => ({ publishedAt, eventId: await eventId() })
     const environment = kinds.has('environment') ? undefined : path.environment
     const hints = await publishAffected(session, affected, { metadata, publishCheck, environment })
+    const cause = { hints, publishedAt, actorName: actor.name, eventId: await eventId() }
+    await updateSummaries(session, summarized, cause)
     return kinds.has('sdkKey') ? [...hints, { type: 'sdkKeys' }] : hints
   } catch (error) {
     if (isFlagError(error) && error.code === 'INVALID_DEFINITION')
@@ -217,11 +291,14 @@ async function notifyChangeFeed(
   }
 }
 
+interface EntryInput extends Pick<ChangeRequest<Ids>, 'actor' | 'comment'> {
+  readonly path: AnyPath
+  readonly createdAt: string
+}
+
 function toNewEntry(
   { type, id, before, after }: ChangeEvent,
-  { organization, project }: AnyPath,
-  actor: Actor,
-  createdAt: string,
+  { path: { organization, project }, actor, comment, createdAt }: EntryInput,
 ): NewAuditEntry {
   const { stream } = auditEvents[type]
   const owner = (kind: string) => (stream === kind ? id : '')
@@ -231,6 +308,7 @@ function toNewEntry(
     payload: { before, after } as NewAuditEntry['payload'],
     createdAt,
     streamId: `${stream}:${id}`,
+    comment: comment ?? null,
     orgId: organization?.id ?? owner('organization'),
     projectId: project?.id ?? owner('project'),
     actorId,

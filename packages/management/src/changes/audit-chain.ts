@@ -96,8 +96,10 @@ export async function hashOf(entry: Omit<AuditEvent, 'hash'>): Promise<string> {
 
 /** Returns the text that is hashed. A long entry is encoded in several turns of the event loop. */
 function* signedText(entry: Omit<AuditEvent, 'hash'>): Generator<undefined, string> {
-  const { hash: _, ...content } = z.encode(auditEventCodec, { ...entry, hash: '' })
+  const { hash: _, comment, ...rest } = z.encode(auditEventCodec, { ...entry, hash: '' })
   yield
+  // Entries that are older than comments were hashed without this field.
+  const content = comment === null ? rest : { ...rest, comment }
   return yield* canonicalJsonIncrementally(
     content as Readonly<Record<string, z.core.util.JSONType>>,
   )

@@ -39,14 +39,22 @@ export interface CompletedChange<Result> {
    * the value of this field is `null`.
    */
   readonly shownOnce?: string
+  /**
+   * The name of the field of `result` that contains the version of the environment. If the change
+   * publishes a version, the value of this field becomes its number.
+   */
+  readonly publishedAs?: string
+  /** `true` to roll the change back after all checks, and to return the result. */
+  readonly isDryRun?: boolean
 }
 
-interface Completion<Result> extends Pick<CompletedChange<Result>, 'field'> {
+interface Completion<Result> extends Pick<CompletedChange<Result>, 'field' | 'isDryRun'> {
   /**
    * The id of the record that the event is about; by default the id of `after`, else of `before`.
    */
   readonly id?: string
   readonly shownOnce?: keyof Result & string
+  readonly publishedAs?: keyof Result & string
 }
 
 interface CompletionWithResult<Result> extends Completion<Result> {

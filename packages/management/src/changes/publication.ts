@@ -9,7 +9,7 @@ import {
   toPublishedSegment,
 } from '@ff/storage'
 import { type ListedKeysChange, loadListedKeysElsewhere } from './listed-keys.ts'
-import { assertPublishable, type PublishCheck } from './publish-check.ts'
+import { assertPublishable, type PublishChecks } from './publish-check.ts'
 
 /**
  * An entity with a definition that a change can affect. With `flagId`, it is a flag, in one
@@ -28,7 +28,7 @@ export interface AffectedEntity {
 /** The publish metadata and the publish check of a change. */
 export interface PublishOptions {
   readonly metadata: () => Promise<PublishMetadata>
-  readonly publishCheck: PublishCheck
+  readonly publishCheck: PublishChecks
   /** An environment that is already loaded; saves a query if no other one is affected. */
   readonly environment?: Environment | undefined
 }

@@ -6,6 +6,7 @@ import type * as z from 'zod'
 import { encodeWire, invalid } from '../requests/validation.ts'
 import { countListedKeys, type ListedKeysChange } from './listed-keys.ts'
 import type { AffectedEntity } from './publication.ts'
+import { WrittenConfiguration } from './required-comments.ts'
 
 /** The codec of each kind that use cases write. */
 const CODECS = {
@@ -32,7 +33,7 @@ const CODECS = {
 export type WritableKind = keyof typeof CODECS
 
 /** The reading methods of a session. */
-export type Reader = Pick<StorageSession, 'find' | 'list' | 'loadFlagSet'>
+export type Reader = Pick<StorageSession, 'find' | 'list' | 'listVersions' | 'loadFlagSet'>
 
 /** A record before it is inserted. The writer adds the id, the times and the revision. */
 export type NewRecord<K extends WritableKind> = Omit<
@@ -54,8 +55,11 @@ export class RecordWriter {
   readonly reader: Reader
   /** The timestamp of every write of this transaction. */
   readonly now: string
+  /** The configuration that was written. */
+  readonly configuration = new WrittenConfiguration()
   readonly #session: StorageSession
   readonly #affected: AffectedEntity[] = []
+  readonly #onlySummarized: AffectedEntity[] = []
   readonly #kinds = new Set<Kind>()
   readonly #balance = new Map<WritableKind, number>()
 
@@ -73,6 +77,11 @@ export class RecordWriter {
   /** The entities for which the definition depends on a written record. */
   get affected(): readonly AffectedEntity[] {
     return this.#affected
+  }
+
+  /** The entities for which a summary depends on a written record; includes `affected`. */
+  get summarized(): readonly AffectedEntity[] {
+    return [...this.#affected, ...this.#onlySummarized]
   }
 
   /** Returns the change in the number of records of a kind; negative if there are fewer. */
@@ -205,11 +214,15 @@ export class RecordWriter {
 
   #remember<K extends WritableKind>(kind: K, record: Records[K], changes?: Changes<K>): void {
     this.#kinds.add(kind)
-    const toEntity = AFFECTED_ENTITIES[kind]
+    this.configuration.add({ kind, record, changes })
     // Definitions depend on the existence of an environment, but not on its fields.
     const isOnlyDescription =
       kind === 'environment' && changes !== undefined && !('deletedAt' in changes)
-    if (toEntity !== undefined && !isOnlyDescription) this.#affected.push(toEntity(record))
+    if (isOnlyDescription) return
+    const affected = AFFECTED_ENTITIES[kind]?.(record)
+    const summarized = SUMMARIZED_ENTITIES[kind]?.(record)
+    if (affected !== undefined) this.#affected.push(affected)
+    if (summarized !== undefined) this.#onlySummarized.push(summarized)
   }
 }
 
@@ -227,6 +240,11 @@ const AFFECTED_ENTITIES: { readonly [K in WritableKind]?: (record: Records[K]) =
     rollout: ({ flagId, environmentId, projectId }) => ({ projectId, environmentId, flagId }),
     segment: ({ id, projectId }) => ({ projectId, segmentId: id }),
   }
+
+/** Functions that return the entity with the summary, but not the definition, that depends on a record. */
+const SUMMARIZED_ENTITIES: typeof AFFECTED_ENTITIES = {
+  scheduledChange: ({ flagId, environmentId, projectId }) => ({ projectId, environmentId, flagId }),
+}
 
 /**
  * Returns a record in the wire format. Throws `INVALID_REQUEST` if it is not valid for its kind.

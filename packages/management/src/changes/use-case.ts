@@ -8,6 +8,7 @@ import type { Storage } from '@ff/storage'
 import type * as z from 'zod'
 import type { Actor } from '../access/actors.ts'
 import { type Ids, lastRecordOf, loadPath, type PathOf, resolvedIds } from '../access/paths.ts'
+import { checkComment } from '../requests/comments.ts'
 import type { AnyInput, CallInput, InputOf } from '../requests/input.ts'
 import {
   assertReadOnlyFields,
@@ -31,8 +32,13 @@ export type PermittedName = {
   [N in keyof Table]: Table[N]['permission'] extends Permission ? N : never
 }[keyof Table]
 
-/** The result of an endpoint; an iterable of results if the endpoint responds with JSON lines. */
-export type ResultOf<E extends Endpoint> = E extends { readonly lines: true }
+/**
+ * The result of an endpoint; an iterable of results if the endpoint responds with JSON lines or
+ * events.
+ */
+export type ResultOf<E extends Endpoint> = E extends
+  | { readonly lines: true }
+  | { readonly events: true }
   ? AsyncIterable<z.output<E['response']>>
   : z.output<E['response']>
 
@@ -276,8 +282,9 @@ function requestOf<Input extends AnyInput, I extends Ids>(
   { given, load }: RequestInput<Input, I>,
 ): { readonly input: Input; readonly request: ChangeRequest<I> } {
   // The types let a caller omit a field only if `{}` is a valid value for it.
-  const input = { params: {}, query: {}, ...given } as unknown as Input
+  const comment = checkComment(given.comment)
+  const input = { params: {}, query: {}, ...given, comment } as unknown as Input
   const ids = load === undefined ? (input.params as I) : load(input, call.actor)
   const { permission } = endpoints[name]
-  return { input, request: { ...call, permission, ids } }
+  return { input, request: { ...call, permission, ids, comment } }
 }

@@ -1,29 +1,51 @@
 import type { Issue } from '@ff/core'
 import { authoringFault, flagReferenceOf, segmentIdsOf } from '@ff/core/authoring'
 import type { Condition, Flag } from '@ff/protocol/management'
-import { extensions } from '@ff/server/plane'
+import { extensions, runInTimeSlices } from '@ff/server/plane'
 import type { Reader } from '../changes/record-writer.ts'
 import { invalidRequest } from '../requests/validation.ts'
+
+/** Conditions of one request, with the path of their wire field. */
+export interface ConditionList {
+  readonly field: string
+  readonly conditions: readonly Condition[]
+}
 
 /**
  * Throws `INVALID_REQUEST` if a condition could not be evaluated as intended, or refers to a
  * segment, flag or variation that does not exist in the project. The error has one issue per faulty
- * condition, with a path that begins with the wire field `field`.
+ * condition, with a path that begins with the field of its list.
  */
 export async function assertConditions(
   reader: Reader,
   projectId: string,
-  conditions: readonly Condition[],
-  field: string,
+  lists: readonly ConditionList[],
 ): Promise<void> {
   const issues: Issue[] = []
-  for (const [index, condition] of conditions.entries()) {
-    const message =
-      authoringFault(condition, extensions) ??
-      (await findReferenceFault(reader, projectId, condition))
-    if (message !== undefined) issues.push({ path: `${field}.${index}`, message })
+  for (const { path, condition, fault } of await runInTimeSlices(checked(lists))) {
+    const message = fault ?? (await findReferenceFault(reader, projectId, condition))
+    if (message !== undefined) issues.push({ path, message })
   }
   if (issues.length > 0) throw invalidRequest(issues)
+}
+
+interface CheckedCondition {
+  readonly path: string
+  readonly condition: Condition
+  readonly fault: string | undefined
+}
+
+/** Checks conditions without their references. The caller can pause the work at each `yield`. */
+function* checked(lists: readonly ConditionList[]): Generator<undefined, CheckedCondition[]> {
+  const all: CheckedCondition[] = []
+  for (const { field, conditions } of lists) {
+    for (const [index, condition] of conditions.entries()) {
+      const fault = authoringFault(condition, extensions)
+      all.push({ path: `${field}.${index}`, condition, fault })
+      yield
+    }
+  }
+  return all
 }
 
 /**
@@ -50,7 +72,7 @@ export async function findReferenceFault(
 
 /** Returns the fault of a reference to an archived flag, without a subject. */
 export function archivedFault({ key }: Flag): string {
-  return `refers to the flag "${key}", which is archived. Unarchive it, or use another flag.`
+  return `refers to the flag "${key}", which is archived. Set its field "archived" to false, or use another flag.`
 }
 
 async function findVariationFault(

@@ -1,9 +1,10 @@
-import { compareCodePoints, jsonEquals } from '@ff/core'
+import { compareCodePoints } from '@ff/core'
 import type { Environment, Flag, TargetingRule } from '@ff/protocol/management'
 import { newId, runInTimeSlices } from '@ff/server/plane'
 import type { Records } from '@ff/storage'
 import type { Reader, RecordWriter } from '../changes/record-writer.ts'
-import { loadFlagConfiguration, type PartDifference, type PartKind } from './flag-configuration.ts'
+import { applyDifference, differencesIn, type PartDifference } from './configuration-differences.ts'
+import { loadFlagConfiguration, type PartKind } from './flag-configuration.ts'
 import { previousRangesOf } from './rollout-settings.ts'
 
 /** A copy of a flag's configuration from one environment of its project to another. */
@@ -115,27 +116,4 @@ function contentOf(record: object): string {
   const identity = ['id', 'environmentId', 'createdAt', 'updatedAt', 'revision', 'previousRanges']
   const content = Object.entries(record).filter(([name]) => !identity.includes(name))
   return JSON.stringify(content.sort(([left], [right]) => compareCodePoints(left, right)))
-}
-
-function differencesIn<K extends PartKind>(
-  kind: K,
-  present: readonly Records[K][],
-  pairs: readonly Omit<PartDifference<K>, 'kind'>[],
-): PartDifference[] {
-  const kept = new Set(pairs.map(({ before }) => before?.id))
-  return [
-    ...present.filter(({ id }) => !kept.has(id)).map((before) => ({ kind, before, after: null })),
-    ...pairs
-      .filter(({ before, after }) => !jsonEquals(before as never, after as never))
-      .map(({ before, after }) => ({ kind, before, after })),
-  ]
-}
-
-async function applyDifference<K extends PartKind>(
-  writer: RecordWriter,
-  { kind, before, after }: PartDifference<K>,
-): Promise<void> {
-  if (before !== null && after !== null) await writer.update(kind, before, after)
-  else if (after !== null) await writer.insert(kind, after)
-  else if (before !== null) await writer.remove(kind, before)
 }

@@ -22,11 +22,8 @@ export const flagStateUseCases = defineUseCases({
    * Changes the state of a flag in one environment: on or off, defaults, targets, prerequisites.
    */
   async updateFlagState({ writer, body, expectedRevision, ...path }) {
-    const { state: before, flag } = path
-    const resolved = await resolveVariations(writer.reader, flag, body)
-    assertTargets(body)
-    const prerequisites = await resolvePrerequisites(writer.reader, path, body)
-    const changes = { ...resolved, prerequisites }
+    const { state: before } = path
+    const changes = await checkedState(writer.reader, path, body)
     const after = await writer.update('flagState', before, changes, expectedRevision)
     return completed('flag_state.updated', { before, after }, { field: 'prerequisites' })
   },
@@ -53,6 +50,20 @@ export function insertFlagState(
     targets: [],
     prerequisites: [],
   })
+}
+
+/**
+ * Returns the changes of a flag state, in which ids replace keys. Throws `INVALID_REQUEST` if a
+ * reference is not valid, or if a list contains an entry twice.
+ */
+export async function checkedState(
+  reader: Reader,
+  path: { readonly project: Project; readonly flag: Flag },
+  changes: FlagStateChanges,
+): Promise<FlagStateChanges> {
+  const resolved = await resolveVariations(reader, path.flag, changes)
+  assertTargets(changes)
+  return { ...resolved, prerequisites: await resolvePrerequisites(reader, path, changes) }
 }
 
 /** Returns the changes, in which the ids of variations replace their keys. */

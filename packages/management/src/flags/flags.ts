@@ -1,4 +1,5 @@
 import type { Flag, FlagView, ListedFlag, NewVariation } from '@ff/protocol/management'
+import type { Records } from '@ff/storage'
 import { completed } from '../changes/change-event.ts'
 import { assertUnused, findDependentsOfFlag } from '../changes/dependents.ts'
 import type { Reader, RecordChanges, RecordWriter } from '../changes/record-writer.ts'
@@ -7,6 +8,8 @@ import { listPage } from '../requests/pages.ts'
 import { assertDistinct, invalid } from '../requests/validation.ts'
 import { insertFlagState } from './flag-states.ts'
 import { initialOffVariationId, insertVariations, loadVariations } from './variations.ts'
+
+type StoredFlag = Records['flag']
 
 /** The variations of a new boolean flag if the request contains no variations. */
 const BOOLEAN_VARIATIONS: readonly NewVariation[] = [
@@ -25,7 +28,7 @@ export const flagUseCases = defineUseCases({
     const page = await listPage(storage, 'flag', {
       where: { projectId: project.id, ...(archived === false && { archivedAt: null }) },
       ...(archived === true && { range: { field: 'archivedAt', from: BEFORE_ALL } }),
-      ...(tag !== undefined && { tag }),
+      ...(tag !== undefined && { contains: { tags: [tag] } }),
       sortBy: 'key',
       query,
     })
@@ -48,6 +51,7 @@ export const flagUseCases = defineUseCases({
       clientVisible: body.clientVisible ?? project.newFlagsClientVisible,
       archivedAt: null,
       lastEvaluatedAt: null,
+      ...{ summary: null, marks: [], unusedSince: writer.now },
     })
     const given = body.variations ?? defaultVariationsOf(flag)
     const variations = await insertVariations(writer, flag, given)
@@ -91,7 +95,7 @@ export const flagUseCases = defineUseCases({
 })
 
 /** Removes a flag and everything that belongs to it. Does not check for references to the flag. */
-export async function removeFlag(writer: RecordWriter, flag: Flag): Promise<void> {
+export async function removeFlag(writer: RecordWriter, flag: StoredFlag): Promise<void> {
   const { id: flagId } = flag
   await writer.remove('flag', flag)
   for (const kind of ['variation', 'flagState', 'targetingRule', 'rollout'] as const) {
@@ -109,10 +113,11 @@ function defaultVariationsOf({ type }: Flag): readonly NewVariation[] {
   throw invalid('variations', `is required for a flag of type ${type}`)
 }
 
-async function viewFlag(reader: Reader, flag: Flag): Promise<FlagView> {
+async function viewFlag(reader: Reader, flag: StoredFlag): Promise<FlagView> {
   return { ...viewListed(flag), variations: await loadVariations(reader, flag.id) }
 }
 
-function viewListed(flag: Flag): ListedFlag {
+function viewListed(stored: StoredFlag): ListedFlag {
+  const { summary: _, marks: __, unusedSince: ___, ...flag } = stored
   return { ...flag, archived: flag.archivedAt !== null }
 }

@@ -1,23 +1,15 @@
 import { PublishedDefinitions } from '@ff/core/authoring'
-import {
-  type AuditedFields,
-  type Environment,
-  type Flag,
-  type NewPromotion,
-  type Promotion,
-  toSnakeCase,
-} from '@ff/protocol/management'
+import type { AuditedFields, Environment, Flag, NewPromotion } from '@ff/protocol/management'
 import { runInTimeSlices } from '@ff/server/plane'
 import { findByIdOrKey } from '../access/id-or-key.ts'
 import { completed } from '../changes/change-event.ts'
 import { assertPublishable, PUBLISH_RULES } from '../changes/publish-check.ts'
-import { changedFields, type Reader, toWire } from '../changes/record-writer.ts'
+import type { Reader } from '../changes/record-writer.ts'
 import { defineChange } from '../changes/use-case.ts'
 import { invalid } from '../requests/validation.ts'
+import { viewDifferences } from './configuration-differences.ts'
 import { copyFlagConfiguration, type FlagCopy, planFlagCopy } from './copy-flag-configuration.ts'
-import { loadFlagConfiguration, type PartDifference } from './flag-configuration.ts'
-
-type Difference = Promotion['differences'][number]
+import { loadFlagConfiguration } from './flag-configuration.ts'
 
 /** The use cases of promotions. */
 export const promotionUseCases = {
@@ -88,27 +80,4 @@ async function viewTarget(
     targetingRules: [...targetingRules],
     rollouts: [...rollouts],
   }
-}
-
-/** Returns the differences in the wire format. The caller can pause the work at each `yield`. */
-function* viewDifferences(
-  differences: readonly PartDifference[],
-): Generator<undefined, Difference[]> {
-  const views: Difference[] = []
-  for (const difference of differences) {
-    views.push(viewDifference(difference))
-    yield
-  }
-  return views
-}
-
-function viewDifference({ kind, before, after }: PartDifference): Difference {
-  const was = before && toWire(kind, before)
-  const becomes = after && toWire(kind, after)
-  return {
-    resource: toSnakeCase(kind),
-    id: before?.id ?? after?.id ?? '',
-    before: was && becomes ? changedFields(becomes, was) : was,
-    after: was && becomes ? changedFields(was, becomes) : becomes,
-  } as Difference
 }

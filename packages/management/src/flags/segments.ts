@@ -21,7 +21,7 @@ export const segmentUseCases = defineUseCases({
   /** Creates a segment of a project. The segment applies in every environment of the project. */
   async createSegment({ writer, project, body }) {
     const rules = body.rules ?? []
-    await assertConditions(writer.reader, project.id, rules, 'rules')
+    await assertConditions(writer.reader, project.id, [{ field: 'rules', conditions: rules }])
     const segment = await writer.insert('segment', {
       projectId: project.id,
       key: body.key,
@@ -40,7 +40,8 @@ export const segmentUseCases = defineUseCases({
   /** Changes a segment, with effect for every flag that refers to it. */
   async updateSegment({ writer, project, segment, body, expectedRevision }) {
     if (body.rules !== undefined && !jsonEquals(body.rules, segment.rules)) {
-      await assertConditions(writer.reader, project.id, body.rules, 'rules')
+      const lists = [{ field: 'rules', conditions: body.rules }]
+      await assertConditions(writer.reader, project.id, lists)
     }
     const after = await writer.update('segment', segment, body, expectedRevision)
     if (after.keyAttribute !== segment.keyAttribute) assertNoKeysListed(segment)

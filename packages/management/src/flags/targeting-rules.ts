@@ -4,7 +4,6 @@ import type {
   TargetingRuleChanges,
   TargetingRuleView,
 } from '@ff/protocol/management'
-import { findByIdOrKey } from '../access/id-or-key.ts'
 import type { PathOf } from '../access/paths.ts'
 import { completed } from '../changes/change-event.ts'
 import type { Reader } from '../changes/record-writer.ts'
@@ -14,6 +13,7 @@ import { invalid } from '../requests/validation.ts'
 import { assertConditions } from './conditions.ts'
 import { inOrder } from './flag-configuration.ts'
 import { reorder } from './reorder.ts'
+import { assertRuleFields, kindOf, resolveRule, ruleSettings } from './rule-settings.ts'
 
 /** The records of a flag in an environment. */
 type FlagStatePath = PathOf<Record<'projectId' | 'environmentId' | 'flagId', string>>
@@ -41,17 +41,14 @@ export const targetingRuleUseCases = defineUseCases({
       throw invalid('', `A flag can have at most ${MOST_RULES} targeting rules in an environment.`)
     }
     const kind = kindOf(given)
-    const body = await checkRule(reader, path, { ...given, kind }, undefined)
+    const body = await checkRule(reader, path, { given: { ...given, kind } })
     const rule = await writer.insert('targetingRule', {
       flagId: path.flag.id,
       environmentId: path.environment.id,
       projectId: path.project.id,
       name: body.name,
       kind,
-      conditions: body.conditions ?? [],
-      segmentId: body.segmentId ?? null,
-      variationId: body.variationId ?? null,
-      rolloutId: body.rolloutId ?? null,
+      ...ruleSettings(body),
       orderIndex: body.orderIndex ?? 0,
     })
     const result = await viewRule(reader, rule)
@@ -60,7 +57,7 @@ export const targetingRuleUseCases = defineUseCases({
 
   /** Changes the fields of a rule that the body contains. */
   async updateTargetingRule({ writer, body, expectedRevision, ...path }) {
-    const given = await checkRule(writer.reader, path, body, path.rule)
+    const given = await checkRule(writer.reader, path, { given: body, is: path.rule })
     const changes = { ...segmentClearedBy(body, path.rule), ...given }
     const after = await writer.update('targetingRule', path.rule, changes, expectedRevision)
     const message = after === path.rule ? 'Nothing changed' : 'Targeting rule updated'
@@ -87,10 +84,6 @@ export const targetingRuleUseCases = defineUseCases({
   },
 })
 
-function kindOf({ kind, segmentId }: TargetingRuleChanges): TargetingRule['kind'] {
-  return kind ?? (typeof segmentId === 'string' ? 'segment' : 'custom')
-}
-
 /** Returns the change that clears the segment of a rule that becomes `custom`. */
 function segmentClearedBy({ kind }: TargetingRuleChanges, is: TargetingRule): TargetingRuleChanges {
   return kind === 'custom' && is.kind === 'segment' ? { segmentId: null } : {}
@@ -104,56 +97,22 @@ function segmentClearedBy({ kind }: TargetingRuleChanges, is: TargetingRule): Ta
 async function checkRule<F extends TargetingRuleChanges>(
   reader: Reader,
   path: FlagStatePath,
-  given: F,
-  is: TargetingRule | undefined,
+  { given, is }: { readonly given: F; readonly is?: TargetingRule },
 ): Promise<F> {
-  const kind = given.kind ?? is?.kind
-  const segmentId = given.segmentId === undefined ? is?.segmentId : given.segmentId
-  if (kind === 'segment' && typeof segmentId !== 'string') {
-    throw invalid('segment_id', 'is required when kind is segment')
-  }
-  // A rule without conditions matches every context, so an empty list must be explicit.
-  const becomesCustom = given.kind === 'custom' && is?.kind !== 'custom'
-  const conditions = given.conditions ?? (is?.conditions.length ? is.conditions : undefined)
-  if (becomesCustom && conditions === undefined) {
-    const hint = 'write [] for a rule that matches every context'
-    throw invalid('conditions', `is required when kind is custom; ${hint}`)
-  }
-  const resolved = await resolveReferences(reader, path, given)
-  if (given.conditions !== undefined && !jsonEquals(given.conditions, is?.conditions ?? null)) {
-    await assertConditions(reader, path.project.id, given.conditions, 'conditions')
-  }
-  return resolved
-}
-
-/** Returns the fields, in which the ids of the segment and the variation replace their keys. */
-async function resolveReferences<F extends TargetingRuleChanges>(
-  reader: Reader,
-  { project, environment, flag }: FlagStatePath,
-  fields: F,
-): Promise<F> {
-  const { segmentId, variationId, rolloutId } = fields
-  const segment =
-    typeof segmentId === 'string' &&
-    (await findByIdOrKey(reader, 'segment', { text: segmentId, parent: { projectId: project.id } }))
-  if (segment === undefined)
-    throw invalid('segment_id', 'must be the id or the key of a segment of this project')
-  const variation =
-    typeof variationId === 'string' &&
-    (await findByIdOrKey(reader, 'variation', { text: variationId, parent: { flagId: flag.id } }))
-  if (variation === undefined)
-    throw invalid('variation_id', 'must be the id or the key of a variation of this flag')
+  assertRuleFields(given, is)
+  const { project, environment, flag } = path
+  const resolved = await resolveRule(reader, path, given)
+  const { rolloutId, conditions } = given
   if (typeof rolloutId === 'string') {
     const rollout = await reader.find('rollout', rolloutId)
     if (rollout?.flagId !== flag.id || rollout.environmentId !== environment.id) {
       throw invalid('rollout_id', 'must be the id of a rollout of this flag in this environment')
     }
   }
-  return {
-    ...fields,
-    ...(segment && { segmentId: segment.id }),
-    ...(variation && { variationId: variation.id }),
+  if (conditions !== undefined && !jsonEquals(conditions, is?.conditions ?? null)) {
+    await assertConditions(reader, project.id, [{ field: 'conditions', conditions }])
   }
+  return resolved
 }
 
 /** Returns the rules of a flag in an environment, in the order of their evaluation. */

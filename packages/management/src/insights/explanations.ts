@@ -6,7 +6,7 @@ import {
   parseContext,
 } from '@ff/core'
 import { type ExplanationStep, explainIncrementally, prepareExplanations } from '@ff/core/explain'
-import type { ExplainedFlag } from '@ff/protocol/management'
+import type { ExplainedEvaluation, ExplainedFlag } from '@ff/protocol/management'
 import { extensions, runInTimeSlices } from '@ff/server/plane'
 import { notFound } from '../access/permissions.ts'
 import { defineQuery, type ReadableStorage } from '../changes/use-case.ts'
@@ -33,11 +33,19 @@ export const explanationUseCases = {
       if (flagKey !== undefined && !flagSet.flags.has(flagKey)) throw notFound('flag')
       const keys = flagKey === undefined ? [...flagSet.flags.keys()] : [flagKey]
       const at = body.at ?? new Date(now).toISOString()
-      const question = { flagSet, context, now: Date.parse(at) }
-      const flags = await runInTimeSlices(explainAll(question, keys))
-      return { version: flagSet.version, at, flags }
+      return explainedEvaluation({ flagSet, context, now: Date.parse(at) }, keys)
     },
   }),
+}
+
+/** Returns the explanations of these flags for a context. */
+export async function explainedEvaluation(
+  question: Question,
+  keys: readonly string[],
+): Promise<ExplainedEvaluation> {
+  const flags = await runInTimeSlices(explainAll(question, keys))
+  const { flagSet, now } = question
+  return { version: flagSet.version, at: new Date(now).toISOString(), flags }
 }
 
 async function loadCompiled(

@@ -26,6 +26,8 @@ export interface OidcProviderOptions {
   readonly issuer: string
   readonly clientId: string
   readonly clientSecret: string
+  /** The name that users see, such as `Keycloak`; by default, the host of `issuer`. */
+  readonly name?: string | undefined
   /** The requested scopes, separated by spaces; `openid email` by default. */
   readonly scope?: string
   /** Permits a provider without TLS, for tests and development. */
@@ -58,9 +60,11 @@ const INVALID_RESPONSE_CODES: ReadonlySet<string | undefined> = new Set([
  * })
  */
 export function oidcProvider(options: OidcProviderOptions): IdentityProvider {
-  const { scope = 'openid email' } = options
-  const configuration = discoverer(options)
+  const { scope = 'openid email', issuer, allowHttp = false } = options
+  const server = parseIssuer(issuer, allowHttp)
+  const configuration = discoverer(server, options)
   return {
+    name: options.name ?? server.host,
     begin: (redirectUri) =>
       callProvider(async () => {
         const checks = {
@@ -95,9 +99,10 @@ export function oidcProvider(options: OidcProviderOptions): IdentityProvider {
 }
 
 /** Returns a function that loads the provider's metadata and caches it. A failure is not cached. */
-function discoverer(options: OidcProviderOptions): () => Promise<Configuration> {
-  const { issuer, clientId, clientSecret, allowHttp = false } = options
-  const server = parseIssuer(issuer, allowHttp)
+function discoverer(
+  server: URL,
+  { clientId, clientSecret, allowHttp = false }: OidcProviderOptions,
+): () => Promise<Configuration> {
   const settings = {
     timeout: TIMEOUT_SECONDS,
     execute: [enableNonRepudiationChecks, ...(allowHttp ? [allowInsecureRequests] : [])],

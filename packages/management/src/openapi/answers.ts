@@ -4,7 +4,7 @@ import { closedObject, type Json, refInto, refTo } from './schemas.ts'
 
 /** The error responses of management requests: HTTP status → description. */
 const MANAGEMENT_ERRORS: Readonly<Record<number, string>> = {
-  400: 'The parameters, the query or the body are invalid. `data.issues` lists each error.',
+  400: 'The parameters, the query, a header or the body are invalid. `data.issues` lists each error. `data.code` is `COMMENT_REQUIRED` if an environment requires a comment.',
   401: 'There is no valid bearer token or log-in session. The message distinguishes a missing, a malformed and an invalid token.',
   403: 'The role of the caller is too low (the message names the required role), or a limit of the plan is reached.',
   404: 'The resource does not exist or belongs to another organization.',
@@ -73,7 +73,10 @@ export const errorSchemas: Json = {
     data: {
       description: 'Details of the error, or null.',
       type: ['object', 'null'],
-      properties: { issues: { type: 'array', items: refTo('Issue') } },
+      properties: {
+        code: { type: 'string', description: 'The code of an error that programs handle.' },
+        issues: { type: 'array', items: refTo('Issue') },
+      },
     },
   }),
   Issue: closedObject({
@@ -92,6 +95,7 @@ export const sharedHeaders: Json = {
   ETag: header('The entity tag of the response; for a record, its revision.'),
   'WWW-Authenticate': header('`Bearer`'),
   'X-FF-Version': header('The version of the flag set that was evaluated.'),
+  'X-FF-Restored': header('`true` if the store no longer has the version that the client named.'),
   'X-RateLimit-Limit': header('The number of requests that a window permits.'),
   'X-RateLimit-Remaining': header('The number of requests that remain in the current window.'),
   'X-RateLimit-Reset': header('The start of the next window, as Unix time in seconds.'),

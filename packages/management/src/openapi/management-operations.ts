@@ -1,5 +1,6 @@
 import { type Endpoint, endpoints, noBody, rolesWith } from '@ff/protocol/management'
 import { ORGANIZATION_HEADER } from '../access/project-keys.ts'
+import { acceptsComment, COMMENT_HEADER, MAX_COMMENT_LENGTH } from '../requests/comments.ts'
 import { errorRefs, headersOf, jsonContent, rateLimitHeaders } from './answers.ts'
 import { type Example, exampleOf } from './examples.ts'
 import { closedObject, envelopeFields, type Json, refInto, type WireSchemas } from './schemas.ts'
@@ -42,15 +43,25 @@ function operationOf(name: string, endpoint: Endpoint, schemas: WireSchemas): Js
     ...(body !== undefined && { requestBody: body }),
     responses: {
       [endpoint.status]: successOf(endpoint, schemas, example),
+      ...(endpoint.conditional && { 304: NOT_MODIFIED }),
       ...errorRefs('Management', failuresOf(endpoint)),
     },
     ...(endpoint.permission === 'anyone' && { security: [] }),
   }
 }
 
-function descriptionOf({ permission, maxBodyBytes, notes }: Endpoint): string {
+const NOT_MODIFIED: Json = {
+  description: 'The content is that of the `ETag` in `If-None-Match`.',
+  headers: { ...rateLimitHeaders(), ...headersOf('ETag') },
+}
+
+const CONDITIONAL =
+  'The `ETag` identifies the content of the response. If `If-None-Match` contains it, the response ' +
+  'is 304 without a body.'
+
+function descriptionOf({ permission, maxBodyBytes, conditional, notes }: Endpoint): string {
   const limit = maxBodyBytes && `The maximum size of the body is ${maxBodyBytes} bytes.`
-  return [callersOf(permission), limit, notes].filter(Boolean).join(' ')
+  return [callersOf(permission), limit, conditional && CONDITIONAL, notes].filter(Boolean).join(' ')
 }
 
 function callersOf(permission: Endpoint['permission']): string {
@@ -84,12 +95,16 @@ function typed(example: unknown, { type }: Json): unknown {
   return type === 'integer' || type === 'boolean' ? JSON.parse(String(example)) : example
 }
 
-function requestHeadersOf({ method, path, permission }: Endpoint): Json[] {
-  const isIdempotent = method === 'POST' && permission !== 'anyone'
+function requestHeadersOf(endpoint: Endpoint): Json[] {
+  const { method, path, permission, conditional, events } = endpoint
+  const isIdempotent = (method === 'POST' || method === 'PUT') && permission !== 'anyone'
   const names = [
     ...(path.includes('{projectId}') ? ['Organization'] : []),
     ...(method === 'PUT' || method === 'DELETE' ? ['IfMatch'] : []),
     ...(isIdempotent ? ['IdempotencyKey'] : []),
+    ...(acceptsComment(endpoint) ? ['Comment'] : []),
+    ...(conditional ? ['IfNoneMatch'] : []),
+    ...(events ? ['LastEventId'] : []),
   ]
   return names.map((name) => refInto('parameters', name))
 }
@@ -114,6 +129,21 @@ export const sharedParameters: Json = {
     schema: { type: 'string' },
     example: '"1"',
   },
+  IfNoneMatch: {
+    name: 'If-None-Match',
+    in: 'header',
+    description:
+      'The `ETag` of an earlier response. If the content is still the same, the response is 304.',
+    schema: { type: 'string' },
+    example: '"0f343b0931126a20f133d67c2b018a3b"',
+  },
+  LastEventId: {
+    name: 'Last-Event-ID',
+    in: 'header',
+    description: 'The `id` of the last event that the reader has received.',
+    schema: { type: 'string' },
+    example: '00000000-0000-4000-8000-000000000000:17',
+  },
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
@@ -121,6 +151,16 @@ export const sharedParameters: Json = {
       'A key that the client chooses. For 24 hours, a repeated request receives the first response.',
     schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
     example: '0b5c2f6e-8d0a-4f5b-9d53-3f3a5d4f9c11',
+  },
+  Comment: {
+    name: COMMENT_HEADER,
+    in: 'header',
+    description:
+      'The reason for the change, for the audit log and the webhooks: percent-encoded UTF-8, ' +
+      `decoded 1 to ${MAX_COMMENT_LENGTH} characters without control characters. Required if the ` +
+      'change affects an environment with `comment_required`, unless it only switches flags off.',
+    schema: { type: 'string', minLength: 1, maxLength: 12 * MAX_COMMENT_LENGTH },
+    example: 'Fixes%20the%20checkout',
   },
 }
 
@@ -148,6 +188,14 @@ function successOf(endpoint: Endpoint, schemas: WireSchemas, example: Example): 
     const description = 'JSON lines. The schema describes one line.'
     const headers = rateLimitHeaders()
     return { description, headers, content: { 'application/x-ndjson': media } }
+  }
+  if (endpoint.events) {
+    const event = (example.response as readonly unknown[] | undefined)?.[0]
+    const media = { schema, ...(event !== undefined && { example: event }) }
+    const description =
+      'Server-sent events. The schema describes one event: `event`, `id`, and `data` as parsed JSON.'
+    const headers = rateLimitHeaders()
+    return { description, headers, content: { 'text/event-stream': media } }
   }
   return {
     description: SUCCESS[endpoint.status],

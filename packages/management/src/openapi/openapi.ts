@@ -1,9 +1,10 @@
 import { sdkSchemas } from '@ff/protocol/management'
-import { type Exchange, type Reply, sha256 } from '@ff/server/plane'
+import { type Exchange, isTagNamedIn, type Reply, sha256 } from '@ff/server/plane'
 import { errorSchemas, securitySchemes, sharedHeaders, sharedResponses } from './answers.ts'
 import { managementPaths, sharedParameters, tableCodecs } from './management-operations.ts'
 import { type Json, wireSchemas } from './schemas.ts'
-import { sdkCodecs, sdkPaths } from './sdk-operations.ts'
+import { sdkCodecs } from './sdk-codecs.ts'
+import { sdkPaths } from './sdk-operations.ts'
 import { serverPaths } from './server-operations.ts'
 
 /** The path of the document, relative to the base path. */
@@ -59,7 +60,9 @@ export function openApiReplier(info: ApiInfo): (exchange: Exchange) => Promise<R
     cached ??= generate()
     const { text, tag } = await cached
     const headers = { ETag: tag, 'Cache-Control': 'no-cache' }
-    if (exchange.header('if-none-match')?.includes(tag)) return { status: 304, headers, body: null }
+    if (isTagNamedIn(exchange.header('if-none-match'), tag)) {
+      return { status: 304, headers, body: null }
+    }
     const type = { 'Content-Type': 'application/json; charset=utf-8' }
     return { status: 200, headers: { ...type, ...headers }, body: text }
   }

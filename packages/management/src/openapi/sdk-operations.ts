@@ -1,4 +1,3 @@
-import { flagSetDefinitionSchema } from '@ff/core/schema'
 import {
   MAX_CLIENT_REPORTED_COUNT,
   MAX_CLIENT_REPORTED_MICROS,
@@ -8,6 +7,7 @@ import {
 import { errorRefs, headersOf, jsonContent, rateLimitHeaders } from './answers.ts'
 import { exampleOf } from './examples.ts'
 import { type Json, refTo, type WireSchemas } from './schemas.ts'
+import { sdkCodecs } from './sdk-codecs.ts'
 
 /** An operation of evaluation clients. */
 interface SdkOperation {
@@ -18,13 +18,12 @@ interface SdkOperation {
   readonly description: string
   readonly body?: Json
   readonly response: Json
+  /** The parameters in the query. */
+  readonly query?: readonly Json[]
   /** Set if the response is 304 when `If-None-Match` contains the current `ETag`. */
   readonly isConditional?: true
   readonly errors: readonly number[]
 }
-
-/** The codecs from which schemas are generated. */
-export const sdkCodecs = { flagSetDefinitionSchema }
 
 const ifNoneMatch: Json = {
   name: 'If-None-Match',
@@ -32,6 +31,17 @@ const ifNoneMatch: Json = {
   description: 'The `ETag` of the last response. The response is 304 if nothing has changed.',
   schema: { type: 'string' },
 }
+
+const since: Json = {
+  name: 'since',
+  in: 'query',
+  description: 'The version that the client has. The response contains only the changes since it.',
+  schema: { type: 'integer', minimum: 0 },
+}
+
+const FLAG_SET_DESCRIPTION =
+  'Requires an SDK key of kind `server`. Without `since`, the response is the whole flag set. It is ' +
+  'also the whole flag set if `since` is too old or not in the store, or if the changes are larger.'
 
 const EVALUATE_DESCRIPTION =
   'Changes of flags take effect within 10 seconds. An SDK key of kind `client` receives only the ' +
@@ -64,16 +74,7 @@ const operationsOf = (schemas: WireSchemas): readonly SdkOperation[] => [
     response: refTo('FlagValues'),
     errors: [400, 401, 413, 429, 500],
   },
-  {
-    operationId: 'getFlagSet',
-    method: 'get',
-    path: SDK_PATHS.flagSet,
-    summary: 'Get the flag set for local evaluation',
-    description: 'Requires an SDK key of kind `server`.',
-    response: schemas.of(flagSetDefinitionSchema),
-    isConditional: true,
-    errors: [401, 403, 429, 500],
-  },
+  ...flagSetOperationsOf(schemas),
   {
     operationId: 'reportEvents',
     method: 'post',
@@ -83,6 +84,31 @@ const operationsOf = (schemas: WireSchemas): readonly SdkOperation[] => [
     body: refTo('EventsRequest'),
     response: refTo('EventsAnswer'),
     errors: [400, 401, 413, 429, 500],
+  },
+]
+
+const flagSetOperationsOf = (schemas: WireSchemas): readonly SdkOperation[] => [
+  {
+    operationId: 'getFlagSet',
+    method: 'get',
+    path: SDK_PATHS.flagSet,
+    summary: 'Get the flag set for local evaluation',
+    description: FLAG_SET_DESCRIPTION,
+    query: [since],
+    response: schemas.of(sdkCodecs.flagSetUpdateSchema),
+    isConditional: true,
+    errors: [400, 401, 403, 429, 500],
+  },
+  {
+    operationId: 'pollFlagSet',
+    method: 'post',
+    path: SDK_PATHS.flagSetPoll,
+    summary: 'Wait until the flag set changes',
+    description:
+      'Requires an SDK key of kind `server`. Responds when the version differs from `since`, or after 60 to 61 seconds.',
+    body: refTo('FlagSetPollRequest'),
+    response: schemas.of(sdkCodecs.flagSetUpdateSchema),
+    errors: [400, 401, 403, 413, 429, 500],
   },
 ]
 
@@ -96,15 +122,16 @@ export function sdkPaths(schemas: WireSchemas): Json {
 
 function toOperation(operation: SdkOperation): Json {
   const { operationId, summary, description, body, response, errors, isConditional } = operation
+  const { query = [] } = operation
   const example = exampleOf(operationId)
-  const headers = { ...headersOf('ETag', 'X-FF-Version'), ...rateLimitHeaders() }
+  const headers = { ...headersOf('ETag', 'X-FF-Version', 'X-FF-Restored'), ...rateLimitHeaders() }
   return {
     operationId,
     summary,
     description,
     tags: ['Evaluation'],
     security: [{ sdkKey: [] }],
-    parameters: isConditional ? [ifNoneMatch] : [],
+    parameters: [...query, ...(isConditional ? [ifNoneMatch] : [])],
     ...(body && { requestBody: { required: true, ...jsonContent(body, example.body) } }),
     responses: {
       200: { description: 'Success.', headers, ...jsonContent(response, example.response) },

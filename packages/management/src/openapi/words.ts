@@ -15,6 +15,7 @@ const GROUPS: readonly (readonly [beginning: RegExp, tag: string])[] = [
   [/^\/contexts\//, 'Observed contexts'],
   [/\/organizations\/\{\w+\}\/(plan|usage)$/, 'Plans'],
   [/\/segments\//, 'Segments'],
+  [/\/flag-summaries$/, 'Flags'],
   [/\/versions\//, 'Versions'],
 ]
 

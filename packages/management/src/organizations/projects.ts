@@ -1,5 +1,6 @@
 import { compareCodePoints } from '@ff/core'
 import type { Environment, Project, ProjectView } from '@ff/protocol/management'
+import type { Records } from '@ff/storage'
 import { completed } from '../changes/change-event.ts'
 import type { Reader, RecordWriter } from '../changes/record-writer.ts'
 import { defineUseCases } from '../changes/use-case.ts'
@@ -25,8 +26,12 @@ export const projectUseCases = defineUseCases({
       description: body.description ?? '',
       newFlagsClientVisible: body.newFlagsClientVisible ?? true,
     })
-    await insertEnvironment(writer, project, { key: 'live', name: 'Live', isDefault: true })
-    await insertEnvironment(writer, project, { key: 'staging', name: 'Staging' })
+    await insertEnvironment(writer, project, {
+      ...{ key: 'live', name: 'Live', isDefault: true, orderIndex: 0 },
+    })
+    await insertEnvironment(writer, project, {
+      ...{ key: 'staging', name: 'Staging', orderIndex: 1 },
+    })
     const result = await viewProject(writer.reader, project)
     return completed('project.created', { after: project }, { result })
   },
@@ -58,11 +63,21 @@ export async function removeProject(writer: RecordWriter, project: Project): Pro
   await writer.remove('project', project)
 }
 
-async function viewProject(reader: Reader, project: Project): Promise<ProjectView> {
+/** Returns a project with its environments in their order. */
+export async function viewProject(reader: Reader, project: Project): Promise<ProjectView> {
   const found = await reader.list('environment', { where: { projectId: project.id } })
-  return { ...project, environments: [...found.data].sort(byDefaultAndKey) }
+  const environments = [...found.data].sort(byDefaultAndIndex)
+  return { ...project, environments: environments.map(viewEnvironment) }
 }
 
-function byDefaultAndKey(a: Environment, b: Environment): number {
-  return Number(b.isDefault) - Number(a.isDefault) || compareCodePoints(a.key, b.key)
+function viewEnvironment({ keptSince: _, ...environment }: Records['environment']): Environment {
+  return environment
+}
+
+function byDefaultAndIndex(a: Environment, b: Environment): number {
+  return (
+    Number(b.isDefault) - Number(a.isDefault) ||
+    a.orderIndex - b.orderIndex ||
+    compareCodePoints(a.id, b.id)
+  )
 }

@@ -20,6 +20,8 @@ export interface AuthorizationChecks {
  * Verifies the identities of users. An implementation is `oidcProvider` of `@ff/management/oidc`.
  */
 export interface IdentityProvider {
+  /** The name that users see, such as `Keycloak`; 1 to 256 characters. */
+  readonly name: string
   /**
    * Returns the URL of the provider to redirect a browser to, and the secrets to keep. The provider
    * redirects the browser to `redirectUri` afterwards. Throws `UNAVAILABLE` if the provider cannot

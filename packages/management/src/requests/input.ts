@@ -11,6 +11,10 @@ export interface InputOf<E extends Endpoint> {
    * is `undefined`, the revision is not checked.
    */
   readonly expectedRevision?: number | undefined
+  /** The reason for a change, of 1 to 1,000 characters, for the audit log. */
+  readonly comment?: string | undefined
+  /** The position after which an event stream continues; `undefined` to begin at the present. */
+  readonly lastEventId?: string | undefined
 }
 
 /** The input of any endpoint. */
@@ -19,6 +23,8 @@ export interface AnyInput {
   readonly query?: unknown
   readonly body?: unknown
   readonly expectedRevision?: number | undefined
+  readonly comment?: string | undefined
+  readonly lastEventId?: string | undefined
 }
 
 type OptionalField<Input, Field extends keyof Input> =

@@ -32,7 +32,7 @@ export function cutPage<T>(all: readonly T[], paging: Paging): PageOf<T> {
   return toPage({ data, total: all.length }, paging)
 }
 
-interface PageQuery<K extends Kind> extends Pick<ListQuery<K>, 'where' | 'range' | 'tag'> {
+interface PageQuery<K extends Kind> extends Pick<ListQuery<K>, 'where' | 'range' | 'contains'> {
   readonly sortBy: NonNullable<ListQuery<K>['sort']>['field']
   /** The sort direction; ascending by default. */
   readonly direction?: 'asc' | 'desc'

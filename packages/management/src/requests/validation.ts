@@ -1,4 +1,4 @@
-import { FlagError, type Issue } from '@ff/core'
+import { FlagError, type Issue, isFlagError } from '@ff/core'
 import * as z from 'zod'
 import { isMissing, wireFault } from './wire-faults.ts'
 
@@ -14,13 +14,36 @@ export function invalid(path: string, message: string): FlagError {
 }
 
 /**
- * Creates an `INVALID_REQUEST` error for several fields. The message of the error is that of the
- * first issue.
+ * Creates an `INVALID_REQUEST` error for several fields, of which at most 20 are listed. The
+ * message of the error is that of the first issue.
  */
 export function invalidRequest(issues: readonly Issue[]): FlagError {
   const first = issues[0]
   const message = first === undefined ? 'The request is not valid.' : sentenceOf(first)
-  return new FlagError('INVALID_REQUEST', message, { details: { issues } })
+  const details = { issues: issues.slice(0, MOST_ISSUES) }
+  return new FlagError('INVALID_REQUEST', message, { details })
+}
+
+/**
+ * Runs work on one field of a request, and adds the path of this field to the paths of the issues
+ * of an error.
+ */
+export async function withinField<T>(field: string, work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw isFlagError(error) ? withinPath(field, error) : error
+  }
+}
+
+function withinPath(field: string, error: FlagError): FlagError {
+  const issues = error.details?.['issues'] as readonly Issue[] | undefined
+  if (issues === undefined) return error
+  const moved = issues.map(({ path, message }) => {
+    return { path: path === '' ? field : `${field}.${path}`, message }
+  })
+  if (error.code === 'INVALID_REQUEST') return invalidRequest(moved)
+  return new FlagError(error.code, error.message, { details: { issues: moved } })
 }
 
 /** Returns `true` if a value is an e-mail address of at most 254 characters. */
@@ -56,7 +79,7 @@ export function decodeWire<C extends z.ZodType>(codec: C, wire: unknown): z.outp
       ? [{ path: pathOf(issue.path), message: 'is required' }]
       : toIssues(issue)
   })
-  throw invalidRequest(issues.slice(0, MOST_ISSUES))
+  throw invalidRequest(issues)
 }
 
 /**
@@ -66,7 +89,7 @@ export function decodeWire<C extends z.ZodType>(codec: C, wire: unknown): z.outp
 export function encodeWire<C extends z.ZodType>(codec: C, value: z.output<C>): z.input<C> {
   const encoded = z.safeEncode(codec, value, { error: wireFault })
   if (encoded.success) return encoded.data
-  throw invalidRequest(encoded.error.issues.flatMap(toIssues).slice(0, MOST_ISSUES))
+  throw invalidRequest(encoded.error.issues.flatMap(toIssues))
 }
 
 /** Returns `true` for the envelope of a reply. */

@@ -23,6 +23,8 @@ export function wireFault(issue: RawIssue): string | undefined {
       return sentenceOf(EXPECTED[issue.expected])
     case 'invalid_value':
       return sentenceOf(choiceOf(issue.values))
+    case 'invalid_union':
+      return 'options' in issue ? sentenceOf(choiceOf(issue.options as unknown[])) : undefined
     case 'invalid_format':
       return issue.format === 'datetime'
         ? 'must be a time with date and zone, such as 2030-01-31T12:00:00Z'

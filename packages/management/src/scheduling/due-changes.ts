@@ -6,6 +6,7 @@ import { type Actor, type FindActor, SYSTEM } from '../access/actors.ts'
 import { actorOf, findAccount } from '../authentication/accounts.ts'
 import { applyChange, type ChangeServices } from '../changes/apply-change.ts'
 import { completed } from '../changes/change-event.ts'
+import { updateSummaries } from '../summaries/update-summaries.ts'
 import { isFinal } from './scheduled-changes.ts'
 import { performOperation } from './scheduled-operations.ts'
 
@@ -63,7 +64,8 @@ async function applyDue(services: DueChangesServices, change: ScheduledChange): 
   try {
     const actor = await presentAuthor(services, change)
     const alongside = (session: StorageSession) => markApplied(services, session, change.id)
-    await performOperation(services, { actor, alongside }, { place: change, change })
+    const call = { actor, alongside, mayOmitComment: true }
+    await performOperation(services, call, { place: change, change })
   } catch (error) {
     if (error === NO_LONGER_PENDING) return
     if (!isFinal(error)) throw error
@@ -82,6 +84,7 @@ async function markApplied(
   const revision = change.revision + 1
   const changes = { status: 'applied', appliedAt: now, updatedAt: now, revision } as const
   await session.update('scheduledChange', id, changes, change.revision)
+  await updateSummaries(session, [change])
 }
 
 async function keepFailure(
@@ -93,7 +96,8 @@ async function keepFailure(
   const ids = { projectId, environmentId, flagId, changeId }
   const fields = { status: 'failed' as const, failure }
   try {
-    await applyChange(services, { actor: SYSTEM, permission, ids }, async (writer, { change }) => {
+    const request = { actor: SYSTEM, permission, ids, mayOmitComment: true }
+    await applyChange(services, request, async (writer, { change }) => {
       const isPending = change.status === 'pending'
       const after = isPending ? await writer.update('scheduledChange', change, fields) : change
       return completed('scheduled_change.failed', { before: change, after })
@@ -102,8 +106,12 @@ async function keepFailure(
     if (!isFinal(error)) throw error
     // The flag or environment was deleted, which the audit log shows, or the update was refused.
     const after = { ...fields, updatedAt: timestampAt(services.clock), revision: revision + 1 }
+    const project = await services.storage.find('project', projectId)
     await services.storage
-      .update('scheduledChange', changeId, after, revision)
+      .transaction(project?.orgId ?? projectId, async (session) => {
+        await session.update('scheduledChange', changeId, after, revision)
+        await updateSummaries(session, [{ projectId, environmentId, flagId }])
+      })
       .catch(ignoreConflict)
   }
 }

@@ -42,7 +42,7 @@ export const scheduledChangeUseCases = {
    */
   createScheduledChange: defineChange('createScheduledChange', {
     prepare: ({ services, call, params, body }) => rehearse(services, call, { params, body }),
-    async run({ writer, params, body, actor }) {
+    async run({ writer, params, body, actor, comment = null }) {
       const { id, email, name, role, source = 'host' } = actor
       assertInFuture('apply_at', body.applyAt, writer.now)
       const { flagId, environmentId, projectId } = params
@@ -62,6 +62,7 @@ export const scheduledChangeUseCases = {
         status: 'pending',
         appliedAt: null,
         failure: null,
+        comment,
         createdBy: { id, email, name, role, source },
       })
       return completed('scheduled_change.created', { after: change })
@@ -88,7 +89,8 @@ async function rehearse(
     throw REHEARSED
   }
   try {
-    await performOperation(services, { actor, alongside }, { place: params, change: body })
+    const call = { actor, alongside, mayOmitComment: true }
+    await performOperation(services, call, { place: params, change: body })
   } catch (error) {
     if (error !== REHEARSED) throw error
   }

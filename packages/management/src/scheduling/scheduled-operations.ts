@@ -1,4 +1,3 @@
-import { FlagError, type Issue, isFlagError } from '@ff/core'
 import {
   type Endpoint,
   endpoints,
@@ -13,7 +12,7 @@ import { flagStateUseCases } from '../flags/flag-states.ts'
 import { rolloutUseCases } from '../flags/rollouts.ts'
 import { targetingRuleUseCases } from '../flags/targeting-rules.ts'
 import type { AnyInput } from '../requests/input.ts'
-import { decodeWire, invalid } from '../requests/validation.ts'
+import { decodeWire, invalid, withinField } from '../requests/validation.ts'
 
 /**
  * The use cases by name. The type of each use case depends on its endpoint, so a cast is necessary
@@ -32,7 +31,7 @@ type Place = Pick<ScheduledChange, 'projectId' | 'environmentId' | 'flagId'>
 
 interface ScheduledOperationInput {
   readonly place: Place
-  readonly change: Omit<NewScheduledChange, 'applyAt'>
+  readonly change: Omit<NewScheduledChange, 'applyAt'> & { readonly comment?: string | null }
 }
 
 /**
@@ -44,7 +43,7 @@ export async function performOperation(
   call: ChangeCall,
   { place, change }: ScheduledOperationInput,
 ): Promise<void> {
-  const { operation: name, targetId = null, body = null } = change
+  const { operation: name, targetId = null, body = null, comment } = change
   const endpoint: Endpoint = endpoints[name]
   // The path parameter that receives `target_id`.
   const target = (['ruleId', 'rolloutId'] as const).find((id) => endpoint.path.includes(`{${id}}`))
@@ -56,18 +55,9 @@ export async function performOperation(
   if (endpoint.body !== noBody && body === null) throw invalid('body', `is required for ${name}`)
   const { projectId, environmentId, flagId } = place
   const params = { projectId, environmentId, flagId, ...(target && { [target]: targetId }) }
-  try {
+  await withinField('body', () => {
     const decoded = endpoint.body === noBody ? undefined : decodeWire(endpoint.body, body)
-    await USE_CASES[name](services, call, { params, query: {}, body: decoded })
-  } catch (error) {
-    throw isFlagError(error) && error.code === 'INVALID_REQUEST' ? inBody(error) : error
-  }
-}
-
-function inBody(error: FlagError): FlagError {
-  const issues = (error.details?.['issues'] ?? []) as readonly Issue[]
-  const moved = issues.map(({ path, message }) => {
-    return { path: path === '' ? 'body' : `body.${path}`, message }
+    const input = { params, query: {}, body: decoded, comment: comment ?? undefined }
+    return USE_CASES[name](services, call, input)
   })
-  return new FlagError(error.code, `body: ${error.message}`, { details: { issues: moved } })
 }

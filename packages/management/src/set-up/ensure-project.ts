@@ -1,5 +1,5 @@
 import { FlagError, isFlagError } from '@ff/core'
-import type { FlagType } from '@ff/core/typed-flags'
+import type { FlagType } from '@ff/core/flag-types'
 import {
   endpoints,
   type Flag,
@@ -28,7 +28,12 @@ export interface NeededProject {
    * that has the project, else the only organization, else a new one.
    */
   readonly orgId?: string | undefined
-  /** The flags of the program, created by `defineFlags` of `@ff/core/typed-flags`. */
+  /**
+   * The comment of the changes in the audit log; by default, a sentence that names the program as
+   * their origin. Environments can require a comment.
+   */
+  readonly comment?: string | undefined
+  /** The flags of the program, created by `defineFlags` of `@ff/core/flag-types`. */
   readonly flags?: { readonly types: FlagTypes } | undefined
 }
 
@@ -61,6 +66,8 @@ interface EnsureTools {
 const PAGE_LIMIT = 100
 /** The name of the organization that is created if there is none. */
 const FIRST_ORGANIZATION = 'Default'
+/** The default of `NeededProject.comment`. */
+const ORIGIN = 'Defined by a program that uses the flags.'
 /** The number of attempts if another process creates the same records at the same time. */
 const MOST_ATTEMPTS = 5
 
@@ -69,13 +76,14 @@ export async function ensureProject(
   tools: EnsureTools,
   needed: NeededProject,
 ): Promise<ProjectView> {
+  const { comment = ORIGIN } = needed
   const types = needed.flags?.types ?? {}
   const newFlags = Object.entries(types).map(toNewFlag)
   for (let attempt = 1; ; attempt += 1) {
     const created = await createIfAbsent(() => findOrCreate(tools, needed))
     if (
       created !== undefined &&
-      (await ensureFlags(tools, { project: created, types, newFlags }))
+      (await ensureFlags(tools, { project: created, types, newFlags, comment }))
     ) {
       return tools.useCases.getProject({ params: { projectId: created.id } })
     }
@@ -92,12 +100,13 @@ interface NeededFlags {
   readonly project: ProjectView
   readonly types: FlagTypes
   readonly newFlags: readonly NewFlag[]
+  readonly comment: string
 }
 
 /** Returns `false` if another process has created one of the flags or variations meanwhile. */
 async function ensureFlags(
   { useCases }: EnsureTools,
-  { project: { id: projectId }, types, newFlags }: NeededFlags,
+  { project: { id: projectId }, types, newFlags, comment }: NeededFlags,
 ): Promise<boolean> {
   const existing = await loadFlags(useCases, projectId)
   for (const flag of newFlags) assertSameType(existing.get(flag.key), flag)
@@ -106,8 +115,9 @@ async function ensureFlags(
     const found = existing.get(flag.key)
     if (found !== undefined && types[flag.key]?.values === undefined) continue
     const ensured = await createIfAbsent(async () => {
-      if (found === undefined) await useCases.createFlag({ params: { projectId }, body: flag })
-      else await addVariations(useCases, found, flag)
+      const params = { projectId }
+      if (found === undefined) await useCases.createFlag({ params, body: flag, comment })
+      else await addVariations(useCases, found, { flag, comment })
       return true
     })
     isComplete &&= ensured === true
@@ -140,10 +150,10 @@ async function findProject(
 }
 
 async function create(tools: EnsureTools, needed: NeededProject): Promise<ProjectView> {
-  const { key, name } = needed
+  const { key, name, comment = ORIGIN } = needed
   const body = decodeWire(newProjectCodec, { key, name })
   const orgId = needed.orgId ?? tools.actor.orgId ?? (await onlyOrganization(tools))
-  return tools.useCases.createProject({ params: { orgId }, body })
+  return tools.useCases.createProject({ params: { orgId }, body, comment })
 }
 
 /** Returns the id of the only organization, and creates it if there is none. */
@@ -187,15 +197,16 @@ function assertSameType(found: Flag | undefined, { key, type }: NewFlag): void {
 async function addVariations(
   useCases: ManagementUseCases,
   { id: flagId, projectId }: Flag,
-  { variations = [] }: NewFlag,
+  { flag, comment }: { readonly flag: NewFlag; readonly comment: string },
 ): Promise<void> {
   const params = { projectId, flagId }
   const { variations: present } = await useCases.getFlag({ params })
   const values = new Set(present.map(({ value }) => value))
   const keys = new Set(present.map(({ key }) => key))
-  for (const { key, value } of variations) {
+  for (const { key, value } of flag.variations ?? []) {
     if (values.has(value)) continue
-    await useCases.createVariation({ params, body: { key: freeKey(key, keys), value } })
+    const body = { key: freeKey(key, keys), value }
+    await useCases.createVariation({ params, body, comment })
   }
 }
 

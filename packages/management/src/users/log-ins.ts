@@ -11,10 +11,19 @@ import type { LiveSession } from '../authentication/login-sessions.ts'
 import type { EndpointUseCases } from '../changes/use-case.ts'
 import { WithHeaders } from '../requests/with-headers.ts'
 
+interface LogInSettings {
+  /** `true` if the host application identifies users. */
+  readonly hasHostUsers: boolean
+}
+
 /**
- * Creates the use cases of log-in sessions. Each throws `NOT_FOUND` if `service` is `undefined`.
+ * Creates the use cases of log-in sessions. Each throws `NOT_FOUND` if `service` is `undefined`,
+ * except `getLogIn` if the host identifies users.
  */
-export function createLogInUseCases(service: LogInService | undefined) {
+export function createLogInUseCases(
+  service: LogInService | undefined,
+  { hasHostUsers }: LogInSettings,
+) {
   return {
     logIn: async ({ storage }, { caller }, { body }) =>
       logIn({ storage, service: requireLogIn(service), caller }, body),
@@ -30,7 +39,8 @@ export function createLogInUseCases(service: LogInService | undefined) {
 
     /** Returns the actor, its memberships, and the CSRF token that changing requests require. */
     async getLogIn({ storage }, { actor, caller }) {
-      const session = await requireLogIn(service).findSession(caller)
+      const used = hasHostUsers ? service : requireLogIn(service)
+      const session = await used?.findSession(caller)
       const account = session && (await findAccountOf(storage, session))
       if (session === undefined || account === undefined) {
         return { user: actor, memberships: [], csrfToken: null, expiresAt: null }

@@ -6,7 +6,7 @@ import * as z from 'zod'
 import { notConfigured, unauthenticated } from '../access/permissions.ts'
 import { type Account, actorOf, findAccount } from '../authentication/accounts.ts'
 import { findCookie, setCookieText } from '../authentication/cookies.ts'
-import type { LogInService } from '../authentication/log-in-service.ts'
+import { type LogInService, requireLogIn } from '../authentication/log-in-service.ts'
 import type { ChangeCall, ChangeServices } from '../changes/apply-change.ts'
 import type { EndpointUseCases } from '../changes/use-case.ts'
 import type { AuthorizationChecks, Identity, IdentityProvider } from '../ports/identity-provider.ts'
@@ -32,7 +32,7 @@ const keptCodec = z.strictObject({
 })
 type Kept = z.output<typeof keptCodec>
 
-/** The dependencies of log-in by an identity provider. */
+/** The dependencies of the log-in methods and of log-in by an identity provider. */
 interface OidcOptions {
   /** The log-in service; `undefined` if users cannot log in to the server. */
   readonly service: LogInService | undefined
@@ -49,8 +49,8 @@ interface OidcRequest extends LogInRequest {
 }
 
 /**
- * Creates the use cases of log-in by an identity provider. Without a provider, each throws
- * `NOT_FOUND`.
+ * Creates the use cases of the log-in methods and of log-in by an identity provider. Without a
+ * provider, the latter throw `NOT_FOUND`.
  */
 export function createOidcUseCases({ service, identityProvider, publicUrl }: OidcOptions) {
   const requestOf = ({ storage, clock }: ChangeServices, { caller }: ChangeCall): OidcRequest => {
@@ -63,6 +63,12 @@ export function createOidcUseCases({ service, identityProvider, publicUrl }: Oid
     return { storage, clock, service, caller, provider: identityProvider, redirectUri }
   }
   return {
+    /** Returns the methods with which users can log in. Throws `NOT_FOUND` if they cannot log in. */
+    async getLogInMethods() {
+      requireLogIn(service)
+      const oidc = identityProvider === undefined ? null : { name: identityProvider.name }
+      return { password: true, oidc }
+    },
     startOidcLogIn: async (services, call, { query }) =>
       startOidcLogIn(requestOf(services, call), query),
     finishOidcLogIn: async (services, call, { query }) =>

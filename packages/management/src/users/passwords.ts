@@ -11,7 +11,7 @@ import { appendAudit, chainName } from '../changes/audit-chain.ts'
 import type { EndpointUseCases } from '../changes/use-case.ts'
 import { invalid } from '../requests/validation.ts'
 import { WithHeaders } from '../requests/with-headers.ts'
-import { findAccountOf, type LogInRequest, refusalOf } from './log-ins.ts'
+import { findAccountOf, type LogInRequest, openLoginSession, refusalOf } from './log-ins.ts'
 
 const SHORTEST_PASSWORD = 12
 const LONGEST_PASSWORD = 256
@@ -22,10 +22,8 @@ const LONGEST_PASSWORD = 256
 export function createPasswordUseCases(service: LogInService | undefined) {
   return {
     async changePassword({ storage, clock }, { caller }, { body }) {
-      const required = requireLogIn(service)
-      const email = await changePassword({ storage, clock, service: required, caller }, body)
-      if (email === undefined) return null
-      return new WithHeaders(null, { cookies: [await required.deviceCookie(email, caller)] })
+      const request = { storage, clock, service: requireLogIn(service), caller }
+      return new WithHeaders(null, { cookies: await changePassword(request, body) })
     },
   } satisfies Partial<EndpointUseCases>
 }
@@ -37,26 +35,30 @@ interface PasswordRequest extends LogInRequest {
 /**
  * Changes a password. The request contains the old password of the logged-in user or the token of a
  * one-time link. A link also accepts its membership. A link cannot change the password of a user
- * with another membership; that user accepts the membership with the current password. If a current
- * password was verified, the browser becomes a known device and the e-mail address of the user is
- * returned, otherwise `undefined`.
+ * with another membership; that user accepts the membership with the current password.
+ *
+ * Returns the cookies for the browser, which becomes a known device. If a link has set the password,
+ * all sessions of the user have ended, and one of the cookies contains a new session.
  */
 async function changePassword(
   request: PasswordRequest,
   { token, oldPassword, newPassword }: PasswordChange,
-): Promise<string | undefined> {
+): Promise<readonly string[]> {
+  const { service, caller } = request
   if (token !== undefined) {
     if ((oldPassword === undefined) === (newPassword === undefined)) {
       throw invalid('token', 'must be sent with exactly one of new_password and old_password')
     }
     const password = newPassword ?? oldPassword ?? ''
     const isNew = newPassword !== undefined
-    const { email } = await acceptByLink(request, { token, password, isNew })
-    return isNew ? undefined : email
+    const user = await acceptByLink(request, { token, password, isNew })
+    if (isNew) return (await openLoginSession(request, user, 'password')).cookies
+    return [await service.deviceCookie(user.email, caller)]
   }
   if (oldPassword === undefined) throw invalid('old_password', 'is required without a token')
   if (newPassword === undefined) throw invalid('new_password', 'is required')
-  return (await changeOwn(request, { oldPassword, newPassword })).email
+  const { email } = await changeOwn(request, { oldPassword, newPassword })
+  return [await service.deviceCookie(email, caller)]
 }
 
 /**

@@ -29,15 +29,19 @@ function selections(names: readonly string[]): readonly string[][] {
 /** Replaces ids and random texts, so that the responses of two scenes can be compared. */
 function withoutRandomness(value: unknown): string {
   const numbers = new Map<string, number>()
-  return JSON.stringify(value)
-    .replace(UUID, (id) => {
-      numbers.set(id, numbers.get(id) ?? numbers.size)
-      return `id ${numbers.get(id)}`
-    })
-    .replace(/ff(at)?_[0-9a-f]+/g, 'secret')
-    .replace(/[0-9a-f]{64}/g, 'hash')
-    .replace(/"salt":"\w+"/g, '"salt":""')
-    .replace(/"ranges":\[[^\]]*\]/g, '"ranges":[]')
+  return (
+    JSON.stringify(value)
+      .replace(UUID, (id) => {
+        numbers.set(id, numbers.get(id) ?? numbers.size)
+        return `id ${numbers.get(id)}`
+      })
+      .replace(/ff(at)?_[0-9a-f]+/g, 'secret')
+      .replace(/[0-9a-f]{64}/g, 'hash')
+      .replace(/"salt":"\w+"/g, '"salt":""')
+      // The revision of a configuration is a hash of its parts.
+      .replace(/"revision":\d{6,}/g, '"revision":0')
+      .replace(/"ranges":\[[^\]]*\]/g, '"ranges":[]')
+  )
 }
 
 describe('Paths with keys', () => {
@@ -45,12 +49,12 @@ describe('Paths with keys', () => {
     const outcomes: string[] = []
     for (const form of [(scene: Scene) => scene, byKey]) {
       const scene = await createScene()
-      const { status, text } = await ask(form(scene), name, scene.mine.tokens.admin)
+      const { status, data } = await ask(form(scene), name, scene.mine.tokens.admin)
       expect(status).toBe(endpoints[name].status)
       const events = (await scene.world.audit()).filter(({ orgId }) => orgId === scene.mine.orgId)
       const order = events.sort((a, b) => (a.id < b.id ? -1 : 1))
       const [, ...versions] = (await tracesOf(scene)) as readonly unknown[]
-      outcomes.push(withoutRandomness([JSON.parse(text), order, versions]))
+      outcomes.push(withoutRandomness([data, order, versions]))
     }
     expect(outcomes[1]).toBe(outcomes[0])
   })

@@ -5,11 +5,13 @@ import { ask, createScene, NAMES, type Scene, tracesOf } from '../world/scene.ts
 import type { Json } from '../world/world.ts'
 
 /** Excludes the endpoints of log-ins, which create a new session for each request. */
-const POSTS = NAMES.filter((name) => endpoints[name].method === 'POST' && !PERSONAL.includes(name))
+const REPEATABLE = NAMES.filter(
+  (name) => ['POST', 'PUT'].includes(endpoints[name].method) && !PERSONAL.includes(name),
+)
 const DAY_MS = 24 * 60 * 60 * 1000
 const SECRET = /\b(?:ff(?:at|l)?_[0-9a-f]{64}\b|whsec_[A-Za-z0-9+/]{43}=)/
 
-describe('A POST with an Idempotency-Key', () => {
+describe('A request with an Idempotency-Key', () => {
   let scene: Scene
   let token: string
   let rules: string
@@ -24,7 +26,7 @@ describe('A POST with an Idempotency-Key', () => {
     scene.world.call('POST', address, { token: by, body, headers: { 'idempotency-key': key } })
   const remembered = async () => (await scene.world.storage.list('idempotencyRecord', {})).data
 
-  it.each(POSTS)(
+  it.each(REPEATABLE)(
     '%s with an Idempotency-Key runs once, and repetitions return its result without the secret',
     async (name) => {
       const headers = { 'idempotency-key': 'again-and-again' }
@@ -146,16 +148,35 @@ describe('A POST with an Idempotency-Key', () => {
     }
   })
 
-  it('An Idempotency-Key has no effect for methods other than POST', async () => {
+  it('An Idempotency-Key has no effect for GET and DELETE', async () => {
     const headers = { 'idempotency-key': 'k' }
     const { data } = await post('k', { conditions: [], name: 'rule' })
     const address = `${rules}/${data.id}`
-    for (const name of ['one', 'two']) {
-      const answer = await scene.world.call('PUT', address, { token, headers, body: { name } })
-      expect(answer.data.rule.name).toBe(name)
-    }
-    expect((await scene.world.call('GET', address, { token, headers })).data.name).toBe('two')
+    const ask = (method: string) => scene.world.call(method, address, { token, headers })
+    expect((await ask('GET')).data.name).toBe('rule')
+    await scene.world.call('PUT', address, { token, body: { name: 'renamed' } })
+    expect((await ask('GET')).data.name).toBe('renamed')
+    expect((await ask('DELETE')).status).toBe(200)
+    expect((await ask('DELETE')).status).toBe(404)
     expect(await remembered()).toHaveLength(1)
+  })
+
+  it('A repeated PUT with an Idempotency-Key is applied once, even if its ETag is stale', async () => {
+    const { data } = await post('k', { conditions: [], name: 'rule' })
+    const address = `${rules}/${data.id}`
+    const put = (key: string, name: string) => {
+      const headers = { 'idempotency-key': key, 'if-match': '"1"' }
+      return scene.world.call('PUT', address, { token, headers, body: { name } })
+    }
+    const first = await put('p', 'one')
+    expect([first.status, first.data.rule.name]).toEqual([200, 'one'])
+    expect((await put('p', 'one')).text).toBe(first.text)
+    expect((await put('p', 'two')).data).toBe(null)
+    expect((await put('q', 'two')).status).toBe(409)
+    expect((await scene.world.call('GET', address, { token })).data).toMatchObject({
+      name: 'one',
+      revision: 2,
+    })
   })
 })
 

@@ -138,7 +138,8 @@ describe('messages about flags', () => {
   it('A prerequisite or a condition on an archived flag says that the flag is archived.', async () => {
     const [a, b] = [await create('a'), await create('b')]
     await as('PUT', addressesOf(tenant).flag(b.id), { archived: true })
-    const archived = 'refers to the flag "b", which is archived. Unarchive it, or use another flag.'
+    const archived =
+      'refers to the flag "b", which is archived. Set its field "archived" to false, or use another flag.'
     expect((await needs(a, b)).message).toBe(`prerequisites.0.flag_id: ${archived}`)
     const conditions = [{ attribute: 'b', operator: 'flag_is', value: 'true' }]
     const rule = await as('POST', addressesOf(tenant).rules(a.id), { name: 'r', conditions })

@@ -14,15 +14,20 @@ const outdated: PasswordHasher = {
   verify: async (password, hash) => (hash === `hash of ${password}` ? 'outdated' : 'wrong'),
 }
 
-/** Returns a store that calls `write` before each update of one kind. */
+/** Returns a store that calls `write` before each update of one kind, and each transaction. */
 function before(storage: Storage, kind: string, write: () => Promise<unknown>): Storage {
   const update: Storage['update'] = async (updated, ...rest) => {
     if (updated === kind) await write()
     return storage.update(updated, ...rest)
   }
+  const transaction: Storage['transaction'] = async (...input) => {
+    await write()
+    return storage.transaction(...input)
+  }
+  const changed: Readonly<Record<string, unknown>> = { update, transaction }
   return new Proxy(storage, {
     get: (_, name: keyof Storage) =>
-      name === 'update' ? update : (storage[name] as () => unknown).bind(storage),
+      changed[name] ?? (storage[name] as () => unknown).bind(storage),
   })
 }
 

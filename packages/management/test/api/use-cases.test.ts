@@ -3,7 +3,7 @@ import { pickVariation } from '@ff/core/authoring'
 import type { NewRollout, NewSegment } from '@ff/protocol/management'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { hashSecret } from '../../../server/src/access/secrets.ts'
-import { newSalt } from '../../src/flags/rollouts.ts'
+import { newSalt } from '../../src/flags/rollout-changes.ts'
 import { addressesOf, type Json, type Tenant, World } from '../world/world.ts'
 
 const UNKNOWN = '99999999-9999-4999-8999-999999999999'

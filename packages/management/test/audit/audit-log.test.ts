@@ -51,6 +51,7 @@ describe('GET /audit/logs', () => {
       payload: { before: expect.any(Object), after: expect.objectContaining({ name: 'Renamed' }) },
       created_at: timeAfter(5),
       stream_id: `flag:${data[0].payload.after.id}`,
+      comment: null,
       org_id: acme.orgId,
       project_id: acme.project.id,
       actor_id: data[0].actor.id,
@@ -245,7 +246,8 @@ describe('GET /audit/export', () => {
     expect(answer.text.endsWith('}\n')).toBe(true)
     expect(answer.data).toEqual([...entries].reverse())
     let previousHash = ''
-    for (const { hash, ...content } of answer.data) {
+    for (const { hash, comment, ...rest } of answer.data) {
+      const content = comment === null ? rest : { ...rest, comment }
       expect(content.previous_hash).toBe(previousHash)
       expect(createHash('sha256').update(canonical(content)).digest('hex')).toBe(hash)
       previousHash = hash

@@ -196,7 +196,7 @@ describe('Verification of a manipulated data file', () => {
 
   it('Verification finds an inserted copy of an entry with any id', async () => {
     const copy = `insert into ff_audit_event select ?, event_type, payload, created_at, stream_id,
-      org_id, project_id, actor_id, actor, sequence, previous_hash, hash, position
+      org_id, project_id, actor_id, actor, sequence, previous_hash, hash, position, comment
       from ff_audit_event where id = ?`
     const within = await foundAfter((run) => run(copy, `${idAt(8)}a`, idAt(8)))
     expect(within).toMatchObject({ valid: false, first_broken: { id: `${idAt(8)}a` } })
@@ -230,13 +230,15 @@ describe('Verification of a manipulated data file', () => {
         previousHash: String(last['hash']),
       }
       const position = positionAfter(String(last['position']), entry)
+      const comment = null
       const values = Object.values({ ...entry, payload: '{}', actor: JSON.stringify(entry.actor) })
       const marks = '?, '.repeat(values.length)
       run(
-        `insert into ff_audit_event values (${marks} ?, ?)`,
+        `insert into ff_audit_event values (${marks} ?, ?, ?)`,
         ...values,
-        await hashOf(entry),
+        await hashOf({ ...entry, comment }),
         position,
+        comment,
       )
     })
     expect(found).toEqual(broken(ENTRIES + 1, 'inserted', ENTRIES + 1))

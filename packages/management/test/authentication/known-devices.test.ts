@@ -143,9 +143,10 @@ describe.each(stores)('Device cookies, in %s', (_name, open) => {
     expect(changed.cookies).toEqual([deviceCookieOf(changed)])
   })
 
-  it('A one-time link sets a device cookie if the password was proven, but not if it was set', async () => {
+  it('A one-time link sets a device cookie, whether the password was set or proven', async () => {
     const link = await logInWorld.invite('new@acme.test', 'viewer')
-    expect((await logInWorld.change({ token: link, new_password: PASSWORD })).cookies).toEqual([])
+    const set = await logInWorld.change({ token: link, new_password: PASSWORD })
+    expect(set.cookies).toEqual([expect.stringMatching(/^ff_session=/), deviceCookieOf(set)])
     const other = await logInWorld.world.addTenant('Globex')
     const body = { email: ADA, role: 'viewer' }
     const at = `/organizations/${other.orgId}/members`

@@ -47,7 +47,10 @@ describe.each(stores)('Changes in %s', (_name, open) => {
       variation_id: flag.variations[0].id,
     })
     expect(await versions()).toEqual([2, 1])
-    expect(world.hints).toEqual([{ type: 'flagSet', environmentId: tenant.live.id, version: 2 }])
+    expect(world.hints).toEqual([
+      { type: 'flagSet', environmentId: tenant.live.id, version: 2 },
+      { type: 'project', projectId: tenant.project.id },
+    ])
     await done('PUT', at.staging(flag.id), { is_active: false })
     expect(await versions()).toEqual([2, 2])
     const yes = `${at.variations(flag.id)}/${flag.variations[0].id}`
@@ -58,7 +61,8 @@ describe.each(stores)('Changes in %s', (_name, open) => {
     expect(await versions()).toEqual([4, 4])
     await done('PUT', at.flag(flag.id), { archived: true })
     expect(await versions()).toEqual([5, 5])
-    expect(world.hints.length).toBe(8)
+    const published = world.hints.filter(({ type }) => type === 'flagSet')
+    expect(published.length).toBe(8)
   })
 
   it('A change of fields that are not evaluated is audited but not published', async () => {
@@ -66,6 +70,7 @@ describe.each(stores)('Changes in %s', (_name, open) => {
     await done('PUT', at.flag(flag.id), { name: 'Other', tags: ['x'] })
     expect(await versions()).toEqual([1, 1])
     expect((await world.audit()).length).toBe(before + 1)
+    expect(world.hints).toContainEqual({ type: 'project', projectId: tenant.project.id })
   })
 
   it('A change without an effect leaves no trace', async () => {
@@ -263,7 +268,7 @@ describe.each(stores)('Changes in %s', (_name, open) => {
 describe('A change with a failing step', () => {
   const steps = [
     ...(['insert', 'update', 'list', 'find'] as const),
-    ...(['publish', 'loadFlagSet', 'loadChanges'] as const),
+    ...(['publish', 'listVersions', 'loadFlagSet', 'loadChanges'] as const),
   ] as const
 
   it('A change with a failing step leaves no record, version, audit entry or hint', async () => {
@@ -362,5 +367,5 @@ it('A change succeeds even if the change feed is unavailable', async () => {
     { params, body: { key: 's' } },
   )
   expect(await world.version(tenant.live)).toBe(1)
-  expect(warnings.length).toBe(2)
+  expect(warnings.length).toBe(3)
 })

@@ -4,14 +4,20 @@ import { paramsIn, table } from '../world/refusals.ts'
 import { addressOf, createScene, NAMES, type Scene, tracesOf } from '../world/scene.ts'
 import { type Answer, addressesOf, type Json } from '../world/world.ts'
 
-/** The endpoints that change a record which another endpoint returns. */
-const CHANGES = NAMES.filter((name) => readOnlyFieldsOf(table[name].body).size > 0)
-/** The endpoints with the method PUT that change no single record. */
+/**
+ * The endpoints with the method PUT that change no single record. `configuration.test.ts` sends
+ * configurations back.
+ */
 const OTHERS: readonly EndpointName[] = [
+  'updateFlagConfiguration',
   'setOrganizationPlan',
   'reorderVariations',
   'reorderTargetingRules',
 ]
+/** The endpoints that change a record which another endpoint returns. */
+const CHANGES = NAMES.filter((name) => {
+  return readOnlyFieldsOf(table[name].body).size > 0 && !OTHERS.includes(name)
+})
 /** The lists of the records that no endpoint returns alone, and the field that identifies them. */
 const LISTS: Readonly<Partial<Record<EndpointName, readonly [EndpointName, string]>>> = {
   updateVariation: ['listVariations', 'id'],

@@ -26,6 +26,7 @@ function entryOf({ tenant }: DataFile, n: number): NewAuditEntry {
     payload: { before: fields('Before'), after: fields('After') } as Json,
     createdAt: '2030-01-01T00:00:00.000Z',
     streamId: `flag:${tenant.orgId}`,
+    comment: null,
     orgId: tenant.orgId,
     projectId: tenant.project.id,
     actorId: actor.id,

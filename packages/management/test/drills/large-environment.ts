@@ -172,6 +172,7 @@ async function insertFlag(
   const flag = {
     ...{ ...record(), ...fields, projectId: project.id, name: fields.key, description: '' },
     ...{ tags: [], clientVisible: true, archivedAt: null, lastEvaluatedAt: null },
+    ...{ summary: null, marks: [], unusedSince: record().createdAt },
   }
   await session.insert('flag', flag)
   for (const { id: environmentId } of [live, staging]) {

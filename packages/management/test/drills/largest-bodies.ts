@@ -269,6 +269,12 @@ export const CASES: readonly LargestCase[] = [
   to('explainEvaluation', (_, attempt) => ({
     body: { context: contextOf(attempt), version: 3, at: '2027-01-01T00:00:00Z' },
   })),
+  to('previewChanges', async (scene, attempt) => {
+    const { body } = await configurationOf(scene, attempt)
+    const { dry_run: _, ...configuration } = body
+    const { flagId } = scene
+    return { body: { changes: [{ kind: 'flag_configuration', flag_id: flagId, configuration }] } }
+  }),
   to('restoreVersion', async (scene) => {
     const body = { orders: [{ id: scene.ruleIds[0], order_index: 400 }] }
     await made(scene, 'reorderTargetingRules', { body })
@@ -285,4 +291,28 @@ export const CASES: readonly LargestCase[] = [
     const created = await made(scene, 'createEnvironment', { body: { key: `to-${attempt}` } })
     return { body: { from_env_id: scene.tenant.live.id, to_env_id: created.id } }
   }),
+  // The last cases, because they delete the rules of the large flag.
+  to('updateFlagConfiguration', configurationOf, 'updateFlagConfiguration with dry_run'),
+  to('updateFlagConfiguration', async (scene, attempt) => {
+    const { body, headers } = await configurationOf(scene, attempt)
+    return { body: { ...body, dry_run: false }, headers }
+  }),
 ]
+
+/** Returns a publish of the large flag that replaces all rules by as many as a body can contain. */
+async function configurationOf(scene: BodyScene, attempt: number) {
+  const present = await made(scene, 'getFlagConfiguration', {})
+  const rules = Array.from({ length: 400 }, (_, index) => ({
+    ...{ id: newId(), name: longName(`r${attempt}-${index}`), rollout_id: scene.rolloutId },
+    conditions: ['in', 'contains', 'ends_with'].map((operator, place) => {
+      return { attribute: `a${place}`, operator, value: listOf(250, `${attempt}-${index}-`) }
+    }),
+  }))
+  const state = { is_active: true, targets: targetsOf(scene, attempt) }
+  const variants = variantsOf(scene, attempt)
+  const rollouts = [{ id: scene.rolloutId, name: 'split', strategy: 'variant', variants }]
+  return {
+    body: { state, targeting_rules: rules, rollouts, dry_run: true },
+    headers: { 'if-match': `"${present.revision}"` },
+  }
+}

@@ -295,6 +295,7 @@ describe('Restoring a version', () => {
     await live('POST', '/versions/2/restore')
     expect(world.hints).toEqual([
       { type: 'flagSet', environmentId: tenant.live.id, version: await version() },
+      { type: 'project', projectId: tenant.project.id },
     ])
   })
 })

@@ -7,6 +7,7 @@ const SDK_FILES = {
   evaluate: 'sdk-evaluate.json',
   poll: 'sdk-poll.json',
   getFlagSet: 'sdk-flag-set.json',
+  pollFlagSet: 'sdk-flag-set-poll.json',
   reportEvents: 'sdk-events.json',
 }
 

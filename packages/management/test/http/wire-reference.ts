@@ -15,8 +15,8 @@ envelope; see [transports](transports.md), also for the WebSocket. All others re
 \`Authorization: Bearer <ACCESS_TOKEN>\` unless stated otherwise; see [access](access.md).
 
 A page is \`{ data, meta: { total, page, pageCount } }\`. PUT requests are partial: absent
-fields stay unchanged, and \`null\` clears a field. PUT and DELETE accept \`If-Match\`, and POST accepts
-\`Idempotency-Key\`. Unknown fields are refused with 400; \`data.issues\` lists each error. Read-only
+fields stay unchanged, and \`null\` clears a field. PUT and DELETE accept \`If-Match\`, and POST and PUT
+accept \`Idempotency-Key\`. Unknown fields are refused with 400; \`data.issues\` lists each error. Read-only
 fields are accepted if they have their stored values. In the path of a project, \`projectId\`,
 \`envId\`, \`flagId\` and \`segmentId\` are ids or keys; see
 [ids and keys](managing-flags.md#ids-and-keys).
@@ -36,8 +36,8 @@ export function wireReference(): string {
     return `## ${tag}\n\n${members.map(operationText).join('\n')}`
   })
   const shapes = Object.entries(document.components.schemas)
-    .filter(([, schema]) => (schema as Json).properties !== undefined)
-    .map(([name, schema]) => shapeText(name, schema))
+    .filter(([, schema]) => (schema as Json).properties !== undefined || isUnion(schema))
+    .map(([name, schema]) => (isUnion(schema) ? unionText(name, schema) : shapeText(name, schema)))
   return [INTRODUCTION, ...groups, `# Schemas\n\n${shapes.join('\n')}`].join('\n')
 }
 
@@ -69,6 +69,16 @@ function shapeText(name: string, { description, properties, required = [] }: Jso
   const head = ['| Field | Type | Required |', '| --- | --- | --- |']
   const text = description === undefined ? '' : `${description}\n\n`
   return `## ${name}\n\n${text}${[...head, ...rows].join('\n')}\n`
+}
+
+/** Returns `true` for a schema with several forms of an object. */
+function isUnion({ anyOf = [] }: Json): boolean {
+  return anyOf.length > 0 && anyOf.every((each: Json) => each.properties !== undefined)
+}
+
+function unionText(name: string, { description, anyOf }: Json): string {
+  const text = description === undefined ? '' : `${description}\n\n`
+  return `## ${name}\n\n${text}One of:\n\n${anyOf.map((each: Json) => `- ${typeText(each)}`).join('\n')}\n`
 }
 
 const mark = (isRequired: boolean) => (isRequired ? ' (required)' : '')

@@ -48,6 +48,10 @@ describe('GET …/convergence', () => {
       published_at: '2030-01-01T00:00:00.000Z',
       serving: null,
       clients: { ws: 0, poll: 0, behind: 0 },
+      instances: [],
+      total: { ws: 0, poll: 0, behind: 0, applied: null },
+      by_version: [],
+      reached: null,
     })
   })
 

@@ -37,6 +37,10 @@ describe('environments', () => {
       key: 'qa',
       name: 'Quality',
       is_default: false,
+      is_production: false,
+      comment_required: false,
+      order_index: 2,
+      kept_attributes: [],
       context_privacy: 'none',
       created_at: expect.any(String),
       updated_at: expect.any(String),
@@ -52,7 +56,7 @@ describe('environments', () => {
     const list = await send('GET', `${at}?search=qua`, undefined, 'viewer')
     expect(list.data.data).toEqual([answer.data])
     const keys = (await done('GET', at)).data.map(({ key }: Json) => key)
-    expect(keys).toEqual(['bare', 'live', 'qa', 'staging'])
+    expect(keys).toEqual(['live', 'staging', 'qa', 'bare'])
   })
 
   it('An update of an environment does not publish a version', async () => {
@@ -67,7 +71,8 @@ describe('environments', () => {
       context_privacy: 'minimal',
     })
     expect(await world.version(tenant.live)).toBe(version)
-    expect(world.hints).toEqual([])
+    const changed = { type: 'project', projectId: tenant.project.id }
+    expect(world.hints).toEqual([changed, changed])
     for (const field of ['key', 'id', 'project_id', 'revision', 'copy_from']) {
       const answer = await send('PUT', address, { [field]: tenant.staging.id })
       expect([answer.status, answer.data.issues[0].path]).toEqual([400, field])
@@ -79,6 +84,76 @@ describe('environments', () => {
       const late = { token, headers, body: method === 'PUT' ? { name: 'Late' } : undefined }
       expect((await world.call(method, address, late)).status).toBe(409)
     }
+  })
+
+  it('The default environment of a new project is a production environment, and others are not', async () => {
+    const list = (await done('GET', at)).data
+    const settings = list.map(({ key, is_production, comment_required, order_index }: Json) => {
+      return [key, is_production, comment_required, order_index]
+    })
+    expect(settings).toEqual([
+      ['live', true, false, 0],
+      ['staging', false, false, 1],
+    ])
+    const staging = `${at}/${tenant.staging.id}`
+    await done('PUT', staging, { is_default: true })
+    const [live, after] = (await done('GET', at)).data
+    expect([live.is_production, after.is_production]).toEqual([true, false])
+    await done('PUT', staging, { is_production: true })
+    expect(await done('GET', staging)).toMatchObject({ is_default: true, is_production: true })
+    const audited = (await world.audit()).findLast(({ eventType }) => {
+      return eventType === 'environment.updated'
+    })
+    expect(audited?.payload).toMatchObject({
+      before: { is_production: false },
+      after: { is_production: true },
+    })
+  })
+
+  it('A copy of an environment does not have its settings', async () => {
+    const settings = { comment_required: true, order_index: 9, context_privacy: 'all' }
+    await done('PUT', `${at}/${tenant.live.id}`, settings)
+    expect(await done('POST', at, { key: 'copy', copy_from: 'live' })).toMatchObject({
+      ...{ is_default: false, is_production: false, comment_required: false },
+      ...{ order_index: 10, context_privacy: 'minimal' },
+    })
+  })
+
+  it('Environments are listed by `order_index`, and a new one is the last', async () => {
+    const keysOf = async (address: string) =>
+      (await done('GET', address)).data.map(({ key }: Json) => key)
+    await done('POST', at, { key: 'first', order_index: 0, is_production: true })
+    await done('PUT', `${at}/${tenant.live.id}`, { order_index: 7 })
+    expect(await done('POST', at, { key: 'last' })).toMatchObject({ order_index: 8 })
+    expect(await keysOf(at)).toEqual(['first', 'staging', 'live', 'last'])
+    expect(await keysOf(`${at}?page=2&limit=2`)).toEqual(['live', 'last'])
+    const { environments } = await done('GET', `/projects/${tenant.project.id}`)
+    expect(environments.map(({ key }: Json) => key)).toEqual(['live', 'first', 'staging', 'last'])
+    await done('PUT', `${at}/${tenant.live.id}`, { order_index: 1_000_000 })
+    expect(await done('POST', at, { key: 'beyond' })).toMatchObject({ order_index: 1_000_000 })
+  })
+
+  it('Settings of an environment that are not valid are refused with the field', async () => {
+    const before = await done('GET', at)
+    for (const [field, value] of [
+      ['is_production', 'yes'],
+      ['comment_required', 1],
+      ['order_index', -1],
+      ['order_index', 0.5],
+      ['order_index', 1_000_001],
+      ['order_index', '2'],
+      ['order_index', null],
+    ] as const) {
+      for (const [method, address] of [
+        ['PUT', `${at}/${tenant.live.id}`],
+        ['POST', at],
+      ] as const) {
+        const body = { ...(method === 'POST' && { key: 'new' }), [field]: value }
+        const answer = await send(method, address, body)
+        expect([answer.status, answer.data.issues[0].path]).toEqual([400, field])
+      }
+    }
+    expect(await done('GET', at)).toEqual(before)
   })
 
   it('A project has one default environment, also after concurrent changes', async () => {
@@ -122,6 +197,7 @@ describe('environments', () => {
     expect(world.hints).toEqual([
       { type: 'flagSet', environmentId: tenant.staging.id, version: 3 },
       { type: 'sdkKeys' },
+      { type: 'project', projectId: tenant.project.id },
     ])
     const where = { environmentId: tenant.staging.id }
     for (const kind of ['sdkKey', 'flagState', 'targetingRule', 'rollout'] as const) {

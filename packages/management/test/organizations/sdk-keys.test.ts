@@ -21,6 +21,7 @@ const create = (body: Json = {}) => send('POST', at, { name: 'k', kind: 'client'
 const created = async (body?: Json): Promise<Json> => (await create(body)).data
 const listed = async (id: string): Promise<Json> =>
   (await send('GET', `${at}?limit=100`)).data.data.find((each: Json) => each.id === id)
+const hints = () => [{ type: 'sdkKeys' }, { type: 'project', projectId: tenant.project.id }]
 const inMs = (ms: number) => new Date(world.clock.now() + ms).toISOString()
 
 describe('SDK keys', () => {
@@ -46,7 +47,7 @@ describe('SDK keys', () => {
     const list = await send('GET', `${at}?search=web`, undefined, 'viewer')
     expect(list.data).toEqual({ data: [record], meta: { total: 1, page: 1, pageCount: 1 } })
     expect(list.text).not.toContain(key.slice(11))
-    expect(world.hints).toEqual([{ type: 'sdkKeys' }])
+    expect(world.hints).toEqual(hints())
     const elsewhere = at.replace(tenant.live.id, tenant.staging.id)
     expect((await send('GET', elsewhere)).data.meta.total).toBe(0)
   })
@@ -88,7 +89,7 @@ describe('SDK keys', () => {
     world.hints.length = 0
     const revokedAt = inMs(0)
     expect(await send('DELETE', `${at}/${id}`)).toMatchObject({ status: 200, data: null })
-    expect(world.hints).toEqual([{ type: 'sdkKeys' }])
+    expect(world.hints).toEqual(hints())
     expect(await listed(id)).toMatchObject({ revoked_at: revokedAt, revision: 2 })
     await world.clock.advance(1000)
     expect((await send('DELETE', `${at}/${id}`)).status).toBe(200)
@@ -125,7 +126,7 @@ describe('rotation', () => {
     expect(answer.data.key).not.toBe(old.key)
     expect(answer.data.id).not.toBe(old.id)
     expect(await listed(old.id)).toMatchObject({ expires_at: inMs(DAY_MS), revoked_at: null })
-    expect(world.hints).toEqual([{ type: 'sdkKeys' }])
+    expect(world.hints).toEqual(hints())
     const event = (await world.audit()).find(({ eventType }) => eventType === 'sdk_key.rotated')
     expect(event).toMatchObject({
       streamId: `sdk_key:${old.id}`,

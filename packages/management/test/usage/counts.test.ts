@@ -256,11 +256,12 @@ describe('last_evaluated_at', () => {
       deletedAt: null,
       revision: 4,
     },
-    ...{ createdAt: MINUTE, updatedAt: MINUTE },
+    ...{ createdAt: MINUTE, updatedAt: MINUTE, summary: null, marks: [], unusedSince: MINUTE },
   }
   const lastEvaluatedAt = async () => {
     const flag = await scene.memory.storage.find('flag', TITLE)
     expect(flag).toMatchObject({ revision: 4, updatedAt: MINUTE })
+    if (flag?.unusedSince !== MINUTE) expect(flag?.unusedSince).toBe(flag?.lastEvaluatedAt)
     return flag?.lastEvaluatedAt
   }
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { LogInWorld, PASSWORD } from '../world/log-in-world.ts'
+import { cookieIn, LogInWorld, PASSWORD } from '../world/log-in-world.ts'
 import type { Json, Tenant } from '../world/world.ts'
 
 const OTHER = 'another good password'
@@ -28,9 +28,59 @@ describe('one-time links', () => {
       'user.password_changed',
       'user.login_success',
       'user.login_success',
+      'user.login_success',
     ])
     expect(events[0].actor).toMatchObject({ email: 'ada@acme.test', role: 'admin' })
     expect((await logInWorld.manage('GET', '/audit/verify')).data.valid).toBe(true)
+  })
+
+  it('A link that sets a password opens a session, and ends the session that the browser had', async () => {
+    await logInWorld.add('boss@acme.test', 'owner')
+    const token = await logInWorld.invite('ada@acme.test', 'admin')
+    const before = { cookie: cookieIn(await logInWorld.logIn('boss@acme.test')) }
+    const body = { token, new_password: PASSWORD }
+    const answer = await logInWorld.change(body, { headers: before })
+    expect(answer).toMatchObject({ status: 200, data: null })
+    expect(answer.text).not.toMatch(/ffs_|ffl_/)
+    const me = (cookie: string) => logInWorld.world.call('GET', '/auth/me', { headers: { cookie } })
+    expect(answer.cookies[0]).toMatch(
+      /^ff_session=ffs_[0-9a-f]{64}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Lax$/,
+    )
+    const { data } = await me(cookieIn(answer))
+    expect(data.user).toMatchObject({ email: 'ada@acme.test', role: 'admin' })
+    expect(data.csrf_token).toMatch(/^[0-9a-f]{64}$/)
+    expect((await me(before.cookie)).status).toBe(401)
+    const again = await logInWorld.change(body)
+    expect([again.status, again.cookies]).toEqual([401, []])
+    const refused = await logInWorld.change(
+      { ...body, token: await logInWorld.invite('x@acme.test', 'viewer') },
+      {
+        headers: { host: 'flags.acme.test', origin: 'https://evil.test' },
+      },
+    )
+    expect([refused.status, refused.cookies]).toEqual([403, []])
+  })
+
+  it('A truncated link, a lengthened one and a link of another installation are refused and change nothing', async () => {
+    const token = await logInWorld.invite('ada@acme.test', 'owner')
+    const elsewhere = await (await LogInWorld.create()).invite('ada@acme.test', 'owner')
+    const before = await logInWorld.world.storage.list('user', {})
+    for (const wrong of [
+      token.slice(0, -1),
+      token.slice(0, 11),
+      token.slice(4),
+      `${token}0`,
+      token.toUpperCase(),
+      elsewhere,
+      'ffl_',
+    ]) {
+      const answer = await logInWorld.change({ token: wrong, new_password: PASSWORD })
+      expect([wrong, answer.status, answer.cookies]).toEqual([wrong, 401, []])
+      expect(answer.message).toBe('The link was used, has expired, or was replaced by a newer one.')
+    }
+    expect(await logInWorld.world.storage.list('user', {})).toEqual(before)
+    expect((await logInWorld.world.storage.list('loginSession', {})).total).toBe(0)
+    expect((await logInWorld.change({ token, new_password: PASSWORD })).status).toBe(200)
   })
 
   it('Of several concurrent requests with the same link, exactly one succeeds', async () => {

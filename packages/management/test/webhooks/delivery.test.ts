@@ -41,9 +41,9 @@ describe.each(stores)('webhooks, with %s', { timeout: 20_000 }, (_name, open) =>
   })
 
   describe('changes', () => {
-    it('A change is sent immediately as a signed message with the audit event', async () => {
+    it('A change is sent immediately as a signed message with the audit event and its comment', async () => {
       const { secret, id: webhookId } = await server.addWebhook(`${receiver.url}/hook?a=b`)
-      await server.change()
+      await server.change('A shop — 🛒')
       const [delivery] = await server.settled()
       expect(receiver.received).toHaveLength(1)
       const [received] = receiver.received as [Received]
@@ -51,6 +51,7 @@ describe.each(stores)('webhooks, with %s', { timeout: 20_000 }, (_name, open) =>
         where: { eventType: 'project.created' },
       })
       const event = JSON.parse(JSON.stringify(z.encode(auditEventCodec, events[0] as never)))
+      expect(event.comment).toBe('A shop — 🛒')
       expect(genuine(secret, received)).toEqual({
         type: 'project.created',
         timestamp: event.created_at,

@@ -88,8 +88,8 @@ export class HookedServer {
   }
 
   /** Makes a change with the event `project.created`. */
-  change(): Promise<unknown> {
-    return this.management.createProject(this.#newProject())
+  change(comment?: string): Promise<unknown> {
+    return this.management.createProject({ ...this.#newProject(), comment })
   }
 
   /** Makes a change in an instance that ends before it can send anything. */

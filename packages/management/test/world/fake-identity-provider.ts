@@ -9,6 +9,7 @@ export const CALLBACK_QUERY = `code=a-code&state=${CHECKS.state}`
 /** Creates an identity provider of a host that always confirms the identity of one user. */
 export function identityProviderFor(email: string, subject = email): IdentityProvider {
   return {
+    name: 'Keycloak',
     begin: async (redirectUri) => {
       const url = `https://login.test/?redirect_uri=${encodeURIComponent(redirectUri)}`
       return { url, checks: CHECKS }

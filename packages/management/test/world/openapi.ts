@@ -41,7 +41,7 @@ export function expectToFitOpenApi(document: OpenApi, response: DescribedRespons
     if (body !== undefined) throw new Error(`${place}: the document describes no body.`)
     return
   }
-  const isLines = type === 'application/x-ndjson'
+  const isLines = type === 'application/x-ndjson' || type === 'text/event-stream'
   for (const each of isLines ? (body as unknown[]) : [body]) {
     expectValid(document, [...at, 'content', type, 'schema'], each, place)
   }

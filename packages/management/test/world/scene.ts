@@ -85,6 +85,7 @@ export async function createScene(options: ManagedOptions = {}): Promise<Scene> 
   const linked = { name: 'Link', product_link: 'https://pay.mine.test/' }
   const payable = (await world.call('POST', plans, { token: platform, body: linked })).data
   const paymentEvent = JSON.stringify(event('customer.created', 1_893_456_000, customer()))
+  const configured = await world.call('GET', `${state}/configuration`, { token })
   const params = {
     planId: plan.id,
     orgId: mine.orgId,
@@ -129,6 +130,11 @@ export async function createScene(options: ManagedOptions = {}): Promise<Scene> 
     reorderVariations: { orders: [{ id: params.variationId, order_index: 9 }] },
     updateVariation: { value: 'changed' },
     updateFlagState: { is_active: false },
+    updateFlagConfiguration: {
+      state: { ...configured.data.state, is_active: false },
+      targeting_rules: configured.data.targeting_rules,
+      rollouts: configured.data.rollouts,
+    },
     createTargetingRule: { name: 'new', conditions: [] },
     reorderTargetingRules: { orders: [{ id: rule.id, order_index: 9 }] },
     updateTargetingRule: { name: 'changed' },
@@ -142,6 +148,14 @@ export async function createScene(options: ManagedOptions = {}): Promise<Scene> 
     },
     updateSegment: { force: true },
     explainEvaluation: { context: {} },
+    previewChanges: {
+      changes: [{ kind: 'segment', segment_id: segment.id, force: true }],
+      window_hours: 48,
+      max_contexts: 1000,
+      examples: 3,
+      at: null,
+      explain: { context: { kind: 'user', key: 'u' }, flag_key: 'secret-flag' },
+    },
     promoteFlag: { from_env_id: mine.live.id, to_env_id: mine.staging.id },
     changeSegmentKeys: { list: 'included', add: ['u'] },
   }
@@ -149,6 +163,7 @@ export async function createScene(options: ManagedOptions = {}): Promise<Scene> 
   const begun = await world.call('GET', '/auth/oidc/start')
   const headers = {
     receiveStripeEvent: { 'stripe-signature': signature },
+    updateFlagConfiguration: { 'if-match': configured.headers['ETag'] ?? '' },
     finishOidcLogIn: { cookie: begun.cookies[0]?.split(';')[0] ?? '' },
   }
   return { world, mine, theirs, params, bodies, headers }
@@ -191,6 +206,8 @@ export function contextSampleIn(
     evaluationSuccess: true,
     variationResults: '{"secret-flag":"a"}',
     source: 'rest',
+    reducedBy: 1,
+    settingsRevision: 1,
     ...changes,
   }
 }

@@ -3,6 +3,7 @@ import { evaluateAll, valuesOf } from '@ff/core/all-flags'
 import type { AuditEvent, Environment, Project, Role } from '@ff/protocol/management'
 import type { ConnectedManagementPlane, ServerServices } from '@ff/server/plane'
 import { type FlagSetChange, memory, type Storage } from '@ff/storage'
+import { InstanceReporter } from '../../../server/src/convergence/instance-reporter.ts'
 import { extensions, FlagSetCache } from '../../../server/src/evaluation/flag-set-cache.ts'
 import { bodyTooLarge, jsonBody, jsonReply, type Reply } from '../../../server/src/http/exchange.ts'
 import { createHandler, type Handle } from '../../../server/src/http/handler.ts'
@@ -23,6 +24,7 @@ import { createManagement } from '../../src/node/node.ts'
 import { ScryptPasswordHasher } from '../../src/node/password-hasher.ts'
 import { openApiDocument } from '../../src/openapi/openapi.ts'
 import { WebhookDispatcher } from '../../src/webhooks/webhook-dispatcher.ts'
+import { eventsIn, firstOf, isEventStream } from './event-stream.ts'
 import type { ManagedOptions } from './managed-server.ts'
 import { expectToFitOpenApi, isInOpenApi } from './openapi.ts'
 
@@ -201,13 +203,14 @@ export class World {
       onClosed: () => undefined,
     })
     const { status, headers: answered, cookies = [] } = reply
-    const text = await textOf(reply.body)
-    const isLines = answered['Content-Type']?.startsWith('application/x-ndjson')
-    const parsed = isLines ? linesOf(text) : JSON.parse(text)
+    const isEvents = isEventStream(answered['Content-Type'])
+    const text = isEvents ? await firstOf(reply.body) : await textOf(reply.body)
+    const isLines = answered['Content-Type']?.startsWith('application/x-ndjson') || isEvents
+    const parsed = isEvents ? eventsIn(text) : isLines ? linesOf(text) : jsonOf(text)
     const isDescribed = isInOpenApi(document, { method, path })
     if (isDescribed) expectToFitOpenApi(document, { method, path, status, body: parsed })
     if (isLines) return { status, headers: answered, cookies, text, message: '', data: parsed }
-    const { statusCode, message, data } = parsed
+    const { statusCode, message, data } = parsed ?? { statusCode: status, message: '', data: null }
     if (statusCode !== status)
       throw new Error(`The envelope has the status ${statusCode}, the response ${status}.`)
     return { status, headers: answered, cookies, text, message, data }
@@ -240,6 +243,11 @@ export class World {
   async audit(): Promise<readonly AuditEvent[]> {
     return (await this.storage.list('auditEvent', {})).data
   }
+}
+
+/** Parses a body; returns `undefined` for the empty body of a 304. */
+function jsonOf(text: string): Json {
+  return text === '' ? undefined : JSON.parse(text)
 }
 
 function linesOf(text: string): readonly Json[] {
@@ -289,7 +297,8 @@ function stopWebhooks({ jobs }: ConnectedManagementPlane<As>): void {
 function servicesOf(options: ManagedOptions): ServerServices {
   const resolved = resolveOptions(options)
   const cache = new FlagSetCache(resolved)
-  const instance = new Instance({ cache, sessions: new SessionRegistry() })
+  const parts = { ...resolved, cache, sessions: new SessionRegistry() }
+  const instance = new Instance({ ...parts, reporter: new InstanceReporter(parts) })
   const start = () => resolved.storage.migrate()
   return { ...resolved, metrics: new Metrics(), instance, start }
 }

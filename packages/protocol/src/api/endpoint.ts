@@ -31,10 +31,17 @@ export interface Endpoint {
   readonly rawBody?: true
   /** The HTTP status of a successful response. */
   readonly status: 200 | 201 | 302
-  /** The codec of `data` in the envelope, or of each line if `lines` is set. */
+  /** The codec of `data` in the envelope; of each line if `lines` is set, of each event if `events` is set. */
   readonly response: z.ZodType
   /** Responds with a stream of JSON lines instead of the envelope. */
   readonly lines?: true
+  /**
+   * The response has an `ETag` that identifies its content. If `If-None-Match` of a request contains
+   * it, the response is 304 without a body.
+   */
+  readonly conditional?: true
+  /** Responds with server-sent events (`text/event-stream`) instead of the envelope. */
+  readonly events?: true
   /** Text for the reference documentation about rules that the schemas do not express. */
   readonly notes?: string
 }

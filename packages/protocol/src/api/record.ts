@@ -97,10 +97,31 @@ function renaming<S extends Shape>(
   const wire = fields.map(({ wireName, schema }) => [wireName, schema] as const)
   const toWire = new Map(fields.map(({ field, wireName }) => [field, wireName]))
   const fromWire = new Map(fields.map(({ field, wireName }) => [wireName, field]))
-  return z.codec(z.strictObject(Object.fromEntries(wire)), z.custom<Fields<S>>(), {
+  const codec = z.codec(z.strictObject(Object.fromEntries(wire)), z.custom<Fields<S>>(), {
     decode: (object) => rename(object, fromWire) as Fields<S>,
-    encode: (value) => rename(value, toWire),
+    // The schema refuses a value that is not an object, such as a value of another member of a union.
+    encode: (value) => (isObject(value) ? rename(value, toWire) : value),
   })
+  recordFields.set(codec, fields)
+  return codec
+}
+
+/** A field of a record: its name, its name on the wire, and the schema of its value. */
+export interface RecordField {
+  readonly field: string
+  readonly wireName: string
+  readonly schema: z.ZodType
+}
+
+const recordFields = new WeakMap<z.ZodType, readonly RecordField[]>()
+
+/** Returns the fields of a codec of `record`; `undefined` for any other schema. */
+export function fieldsOf(codec: z.ZodType): readonly RecordField[] | undefined {
+  return recordFields.get(codec)
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
 }
 
 function rename(object: object, names: ReadonlyMap<string, string>): Record<string, unknown> {

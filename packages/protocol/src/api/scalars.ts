@@ -58,6 +58,12 @@ const storedName = z
 
 /** A visible character. U+2800 is excluded because it is the empty Braille pattern. */
 const VISIBLE = /[^\p{Default_Ignorable_Code_Point}\p{White_Space}\p{Cf}\u2800]/u
+
+/** Returns `true` if a text contains a character that is visible: no white space, no control. */
+export function hasVisibleCharacter(text: string): boolean {
+  return VISIBLE.test(text)
+}
+
 const BIDI_CONTROL = /\p{Bidi_Control}/u
 
 /**
@@ -77,7 +83,7 @@ export const name = z.codec(storedName, z.string(), {
 })
 
 function nameFault(text: string): string | undefined {
-  if (!VISIBLE.test(text)) return 'must contain a visible character'
+  if (!hasVisibleCharacter(text)) return 'must contain a visible character'
   return BIDI_CONTROL.test(text) ? 'must not contain bidirectional control characters' : undefined
 }
 

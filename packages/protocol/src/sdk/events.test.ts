@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import golden from '../../test/golden/sdk-events.json' with { type: 'json' }
-import { asEventsRequest, findEventsFault, MAX_EVENT_COUNT, MAX_EVENTS } from './events.ts'
+import {
+  asEventsRequest,
+  eventsText,
+  findEventsFault,
+  MAX_EVENT_COUNT,
+  MAX_EVENTS,
+} from './events.ts'
 
 const event = { flag_key: 'a', reason: 'STATIC', count: 1, from: '2030-01-01T00:00:00Z' }
 
@@ -28,6 +34,13 @@ describe('asEventsRequest', () => {
         },
       ],
     })
+  })
+
+  it('asEventsRequest decodes the text that eventsText returns', () => {
+    const from = '2030-01-01T00:00:00.000Z'
+    const sent = { flagKey: 'a', variationKey: null, reason: 'ERROR', count: 2, from } as const
+    const received = { ...sent, micros: 0, contextKeys: [] }
+    expect(asEventsRequest(JSON.parse(eventsText([sent])))).toEqual({ events: [received] })
   })
 
   it('asEventsRequest omits unknown fields and converts times to UTC', () => {

@@ -22,6 +22,20 @@ export interface EventsRequest {
   readonly events: readonly ReportedEvaluation[]
 }
 
+/** A report of local evaluations that is sent. */
+export type SentEvaluation = Pick<
+  ReportedEvaluation,
+  'flagKey' | 'variationKey' | 'reason' | 'count' | 'from'
+>
+
+/** Returns the JSON text of a request. */
+export function eventsText(events: readonly SentEvaluation[]): string {
+  const wire = events.map(({ flagKey, variationKey, ...event }): WireEvent => {
+    return { flag_key: flagKey, variation_key: variationKey, ...event }
+  })
+  return JSON.stringify({ events: wire })
+}
+
 /** The response to `POST /evaluator/events`. Both fields are numbers of evaluations. */
 export interface EventsAnswer {
   readonly accepted: number

@@ -13,3 +13,8 @@ export function asJsonObject(value: unknown): JsonObject | undefined {
 export function ownProperty(object: JsonObject, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : undefined
 }
+
+/** Returns a value if it is a whole number from 0 to 2^53 − 1, otherwise `undefined`. */
+export function asWholeNumber(value: unknown): number | undefined {
+  return Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) : undefined
+}

@@ -3,6 +3,7 @@ export const SDK_PATHS = {
   evaluate: '/evaluator/evaluate',
   poll: '/evaluator/poll',
   flagSet: '/evaluator/flag-set',
+  flagSetPoll: '/evaluator/flag-set/poll',
   events: '/evaluator/events',
   socket: '/ws/sdk',
 } as const
@@ -15,6 +16,12 @@ export const SDK_KEY_PREFIX = 'ff_'
 
 /** The response header with the version of the flag set that was evaluated. */
 export const FLAG_SET_VERSION_HEADER = 'X-FF-Version'
+
+/**
+ * The response header with the value `true` if the store no longer has the version that the client
+ * named, for example because a backup was restored. The client then accepts the lower version.
+ */
+export const RESTORED_HEADER = 'X-FF-Restored'
 
 /** The response headers with the state of the rate limit. */
 export const RATE_LIMIT_HEADERS = {

@@ -20,6 +20,14 @@ describe('asClientMessage', () => {
     { type: 'init', sdkKey: 'ff_1', context: 'user' },
     { type: 'context' },
     { type: 'context', context: null },
+    { type: 'init', sdkKey: 'ff_1', context: {}, since: '7' },
+    { type: 'init', sdkKey: 'ff_1', context: {}, since: -1 },
+    { type: 'init', sdkKey: 'ff_1', context: {}, id: 1.5 },
+    { type: 'init', sdkKey: 'ff_1', flagSet: null },
+    { type: 'init', sdkKey: 'ff_1', flagSet: 7 },
+    { type: 'init', sdkKey: 'ff_1', flagSet: { since: 'all' } },
+    { type: 'init', flagSet: {} },
+    { type: 'context', context: {}, id: null },
     Object.create({ type: 'ping' }),
   ])('asClientMessage refuses the message %j', (message) => {
     expect(asClientMessage(message)).toBeUndefined()
@@ -44,6 +52,7 @@ describe('asServerMessage', () => {
     { type: 'flags', flags: {}, version: 1.5, full: true },
     { type: 'flags', flags: {}, version: 1, full: false, removed: 'a' },
     { type: 'flags', flags: {}, version: 1, full: false, removed: [1] },
+    { type: 'flags', flags: {}, version: 1, full: true, id: -1 },
     { type: 'error', error: 'no status' },
     { type: 'error', statusCode: 400 },
     { type: 'error', error: 'busy', statusCode: 429, retryAfter: '2' },

@@ -1,20 +1,39 @@
 import type { FlagValues, JsonObject } from '@ff/core'
-import { asJsonObject, ownProperty } from './json-object.ts'
+import { asJsonObject, asWholeNumber, ownProperty } from './json-object.ts'
 
 /** A message from a client, sent as JSON text. */
-export type ClientMessage = InitMessage | ContextMessage | PingMessage
+export type ClientMessage = InitMessage | FlagSetInitMessage | ContextMessage | PingMessage
 
-/** The first message of a client, with its SDK key and its context. */
+/** The first message of a client that receives values: its SDK key and its context. */
 export interface InitMessage {
   readonly type: 'init'
   readonly sdkKey: string
   readonly context: JsonObject
+  /** The number of the request. The response contains it. */
+  readonly id?: number
+  /**
+   * The version of the values that the client has. If the store no longer has this version, the
+   * response says `restored`.
+   */
+  readonly since?: number
+}
+
+/** The first message of a client that receives the flag set and evaluates flags itself. */
+export interface FlagSetInitMessage {
+  readonly type: 'init'
+  readonly sdkKey: string
+  readonly flagSet: {
+    /** The version that the client has; absent if it has none. */
+    readonly since?: number
+  }
 }
 
 /** A message that replaces the context. The server responds with a full `flags` message. */
 export interface ContextMessage {
   readonly type: 'context'
   readonly context: JsonObject
+  /** The number of the request. The response contains it. */
+  readonly id?: number
 }
 
 /** A check of the connection. The server responds with `pong`. */
@@ -35,6 +54,13 @@ export interface FlagsMessage {
   readonly full: boolean
   /** Keys of removed flags; absent if there are none. */
   readonly removed?: readonly string[]
+  /** The `id` of the message that this message responds to. */
+  readonly id?: number
+  /**
+   * `true` if the store no longer has the version that the client named, for example because a
+   * backup was restored. The version is then lower, and the client accepts it.
+   */
+  readonly restored?: true
 }
 
 /** The response to a `PingMessage`. */
@@ -59,7 +85,7 @@ export const CLOSE_CODES = {
   tryAgainLater: 1013,
   /** The client sent a message that the protocol does not permit at that point. */
   badMessage: 4400,
-  /** The SDK key is unknown, expired or revoked. */
+  /** The SDK key is unknown, expired or revoked, or its kind does not permit the request. */
   keyRefused: 4401,
   /** The client did not send `init` within `INIT_WITHIN_MS`. */
   initTimeout: 4408,
@@ -71,19 +97,52 @@ export const CLOSE_CODES = {
 export function asClientMessage(message: unknown): ClientMessage | undefined {
   const fields = asJsonObject(message)
   if (fields === undefined) return undefined
-  const context = asJsonObject(ownProperty(fields, 'context'))
-  const sdkKey = ownProperty(fields, 'sdkKey')
   switch (ownProperty(fields, 'type')) {
     case 'init':
-      if (typeof sdkKey !== 'string' || context === undefined) return undefined
-      return { type: 'init', sdkKey, context }
-    case 'context':
-      return context === undefined ? undefined : { type: 'context', context }
+      return asInitMessage(fields)
+    case 'context': {
+      const request = asContextRequest(fields)
+      return request && { type: 'context', ...request }
+    }
     case 'ping':
       return { type: 'ping' }
     default:
       return undefined
   }
+}
+
+function asInitMessage(fields: JsonObject): InitMessage | FlagSetInitMessage | undefined {
+  const sdkKey = ownProperty(fields, 'sdkKey')
+  if (typeof sdkKey !== 'string') return undefined
+  const flagSet = ownProperty(fields, 'flagSet')
+  const since = optional(fields, 'since')
+  if (flagSet === undefined) {
+    const request = asContextRequest(fields)
+    return request && since && { type: 'init', sdkKey, ...request, ...since }
+  }
+  const known = optional(asJsonObject(flagSet), 'since')
+  return known && { type: 'init', sdkKey, flagSet: known }
+}
+
+function asContextRequest(fields: JsonObject): Omit<ContextMessage, 'type'> | undefined {
+  const context = asJsonObject(ownProperty(fields, 'context'))
+  const id = optional(fields, 'id')
+  return context && id && { context, ...id }
+}
+
+/**
+ * Returns an object with the named number, or an empty object if the field is absent. Returns
+ * `undefined` if the field is not a whole number.
+ */
+function optional<Name extends string>(
+  fields: JsonObject | undefined,
+  name: Name,
+): { readonly [Key in Name]?: number } | undefined {
+  if (fields === undefined) return undefined
+  const value = ownProperty(fields, name)
+  if (value === undefined) return {}
+  const number = asWholeNumber(value)
+  return number === undefined ? undefined : ({ [name]: number } as { [Key in Name]: number })
 }
 
 /** Returns the server message in parsed JSON, or `undefined` if it is invalid or unknown. */
@@ -104,11 +163,13 @@ export function asServerMessage(message: unknown): ServerMessage | undefined {
 
 function asFlagsMessage(fields: JsonObject): FlagsMessage | undefined {
   const flags = asJsonObject(ownProperty(fields, 'flags'))
-  const version = ownProperty(fields, 'version')
+  const version = asWholeNumber(ownProperty(fields, 'version'))
   const full = ownProperty(fields, 'full')
+  const id = optional(fields, 'id')
   if (flags === undefined || typeof full !== 'boolean') return undefined
-  if (typeof version !== 'number' || !Number.isSafeInteger(version) || version < 0) return undefined
-  const message: FlagsMessage = { type: 'flags', flags, version, full }
+  if (version === undefined || id === undefined) return undefined
+  const restored = ownProperty(fields, 'restored') === true && ({ restored: true } as const)
+  const message: FlagsMessage = { type: 'flags', flags, version, full, ...id, ...restored }
   const removed = ownProperty(fields, 'removed')
   if (removed === undefined) return message
   if (!Array.isArray(removed) || !removed.every((key) => typeof key === 'string')) return undefined

@@ -236,3 +236,10 @@ function keyMissing(): FlagError {
 function notVerifiable(cause?: unknown): FlagError {
   return new FlagError('UNAVAILABLE', 'The SDK key cannot be verified at the moment.', { cause })
 }
+
+/** Throws `FORBIDDEN` unless the key of a scope is of kind `server`. */
+export function assertServerKey({ kind }: FlagSetScope): void {
+  if (kind !== 'server') {
+    throw new FlagError('FORBIDDEN', 'Only an SDK key of kind "server" may fetch the flag set.')
+  }
+}

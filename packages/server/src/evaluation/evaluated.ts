@@ -2,7 +2,7 @@ import type { EvaluationContext, FlagSet } from '@ff/core'
 import { type Evaluation, evaluateAll, evaluateSome, jsonOf } from '@ff/core/all-flags'
 import { stepAt } from '@ff/core/changes'
 import { valuesHash } from '@ff/core/fingerprint'
-import { type EntityTag, entityTagsIn } from './entity-tag.ts'
+import type { EntityTag } from './entity-tag.ts'
 
 /** An evaluation with its flag set and its context, for the usage recorder. */
 export interface Evaluated {
@@ -70,16 +70,16 @@ export function evaluationAnswer(
 }
 
 /**
- * Returns the tag in an `If-None-Match` header that matches the current version, step and context;
- * `undefined` if there is none. Only the hash of the context is needed.
+ * Returns the tag of a request that matches the current version, step and context; `undefined` if
+ * there is none. Only the hash of the context is needed.
  */
 export function findCurrentTag(
   flagSet: FlagSet,
-  { ifNoneMatch, contextHash, now }: AnswerInput & { readonly ifNoneMatch: string },
+  { tags, contextHash, now }: AnswerInput & { readonly tags: readonly EntityTag[] },
 ): EntityTag | undefined {
   const { version } = flagSet
   const step = stepAt(flagSet, now)
-  return entityTagsIn(ifNoneMatch).find(
+  return tags.find(
     (tag) => tag.version === version && tag.step === step && tag.contextHash === contextHash,
   )
 }

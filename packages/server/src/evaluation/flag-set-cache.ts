@@ -8,7 +8,7 @@ import {
 } from '@ff/core'
 import { clientView, prepareIncrementally } from '@ff/core/all-flags'
 import { findErrors } from '@ff/core/authoring'
-import { mergeChanges } from '@ff/core/changes'
+import { type DefinitionDelta, mergeChanges } from '@ff/core/changes'
 import { re2 } from '@ff/core/regex'
 import { schemes } from '@ff/core/schemes'
 import type { Environment } from '@ff/protocol/management'
@@ -27,15 +27,28 @@ export const extensions: Extensions = { regex: re2, schemes }
 /** The flag set for each kind of SDK key. Both are one object if clients may see every flag. */
 export type FlagSetsByKind = Readonly<Record<SdkKeyKind, FlagSet>>
 
-/**
- * A function that is called after the flag sets of an environment were loaded. `before` contains
- * the previous flag sets; it is absent after the first load.
- */
-export type FlagSetListener = (
-  environmentId: string,
-  after: FlagSetsByKind,
-  before?: FlagSetsByKind,
-) => void
+/** New flag sets of an environment. */
+export interface FlagSetSwap {
+  readonly environmentId: string
+  readonly after: FlagSetsByKind
+  /** The previous flag sets; absent after the first load. */
+  readonly before?: FlagSetsByKind | undefined
+  /** The changes from `before.server` to `after.server`; absent after the first load. */
+  readonly delta?: DefinitionDelta | undefined
+}
+
+/** A function that is called after the flag sets of an environment were loaded. */
+export type FlagSetListener = (swap: FlagSetSwap) => void
+
+/** Work that is done, in time slices, before new flag sets replace the old ones. */
+export type FlagSetPreparation = (swap: FlagSetSwap) => Generator<undefined, void>
+
+/** A version that was read from the store. */
+interface ReadVersion {
+  readonly definition: FlagSetDefinition
+  /** The changes since the cached version; absent if the whole flag set was read. */
+  readonly delta?: DefinitionDelta
+}
 
 /** The number of calls of `refreshAll` after which an unused flag set is dropped. */
 const IDLE_REFRESHES = 720
@@ -50,10 +63,10 @@ const BUSY_AT_A_STRETCH_MS = 250
 const LONGEST_REST_MS = 500
 
 /**
- * The minimum time between reads of the context privacy; less than the interval of the periodic
+ * The minimum time between reads of the sampling settings; less than the interval of the periodic
  * checks.
  */
-const PRIVACY_EVERY_MS = 4000
+const SETTINGS_EVERY_MS = 4000
 
 interface FlagSetCacheOptions {
   readonly storage: Storage
@@ -68,6 +81,22 @@ export interface LoadedFlagSets {
   readonly checkedAt: number
 }
 
+/** The rules that decide which parts of observed contexts are stored. Never modified. */
+export interface SamplingRules {
+  readonly privacy: Environment['contextPrivacy']
+  /** References to attributes that are kept although the flag set does not read them. */
+  readonly keptAttributes: readonly string[]
+  /** The revision of the environment with these settings. */
+  readonly settingsRevision: number
+  /** The flag set with all flags, which decides which attributes are kept. */
+  readonly flagSet: FlagSet
+}
+
+type SamplingSettings = Omit<SamplingRules, 'flagSet'>
+
+/** Until the settings of an environment have been read, no context is stored. */
+const NOT_READ: SamplingSettings = { privacy: 'none', keptAttributes: [], settingsRevision: 0 }
+
 class Entry {
   readonly environmentId: string
   readonly refresh: CoalescedTask
@@ -76,12 +105,10 @@ class Entry {
   flagSets: FlagSetsByKind | undefined
   /** The last time at which the store had no newer version, in epoch milliseconds. */
   checkedAt = 0
-  /**
-   * The part of observed contexts that may be stored. `none` until the setting of the environment
-   * has been read, so that no context is stored before.
-   */
-  privacy: Environment['contextPrivacy'] = 'none'
-  privacyReadAt = Number.NEGATIVE_INFINITY
+  settings = NOT_READ
+  settingsReadAt = Number.NEGATIVE_INFINITY
+  /** The current flag set with the current settings; `undefined` before the first load. */
+  sampling: SamplingRules | undefined
   /** The number of calls of `refreshAll` since the last use. */
   idleRefreshes = 0
   /** The recent loading time in milliseconds. It was last reduced at `busyAt`. */
@@ -108,6 +135,7 @@ export class FlagSetCache {
   readonly #clock: Clock
   readonly #entries = new Map<string, Entry>()
   #listener: FlagSetListener = () => undefined
+  #preparation: FlagSetPreparation | undefined
   #swaps = 0
 
   constructor({ storage, logger, clock }: FlagSetCacheOptions) {
@@ -131,6 +159,11 @@ export class FlagSetCache {
     this.#listener = listener
   }
 
+  /** Sets the work that is done before each loaded version replaces the previous one. */
+  prepareWith(preparation: FlagSetPreparation): void {
+    this.#preparation = preparation
+  }
+
   /** Returns the flag set; `undefined` if the environment is not loaded. */
   find({ environmentId, kind }: FlagSetScope): FlagSet | undefined {
     const entry = this.#entries.get(environmentId)
@@ -148,9 +181,12 @@ export class FlagSetCache {
     return flagSets === undefined ? undefined : { flagSets, checkedAt }
   }
 
-  /** Returns the context privacy of an environment; `none` if it is not loaded. */
-  privacyOf(environmentId: string): Environment['contextPrivacy'] {
-    return this.#entries.get(environmentId)?.privacy ?? 'none'
+  /**
+   * Returns the sampling rules of an environment; `undefined` if it is not loaded. Returns the same
+   * object until the rules change.
+   */
+  samplingOf(environmentId: string): SamplingRules | undefined {
+    return this.#entries.get(environmentId)?.sampling
   }
 
   /**
@@ -173,6 +209,18 @@ export class FlagSetCache {
     }
     if (entry.flagSets === undefined) throw noFlagSet()
     return entry.flagSets[kind]
+  }
+
+  /**
+   * Returns the flag set. If it is older than `version`, reads the store first. The result is still
+   * older if the store no longer has this version, for example because a backup was restored.
+   * Throws as `get` and `refresh` do.
+   */
+  async getAtLeast(scope: FlagSetScope, version: number): Promise<FlagSet> {
+    const flagSet = await this.get(scope)
+    if (flagSet.version >= version) return flagSet
+    await this.refresh(scope.environmentId, version)
+    return this.find(scope) ?? flagSet
   }
 
   /**
@@ -211,13 +259,13 @@ export class FlagSetCache {
     await this.#rest(entry)
     const checkedAt = this.#clock.now()
     try {
-      const definition = await this.#read(entry)
-      if (definition !== undefined) {
+      const read = await this.#read(entry)
+      if (read !== undefined) {
         const begunAt = this.#clock.now()
-        await this.#swap(entry, definition)
+        await this.#swap(entry, read)
         entry.busyMs += Math.max(0, this.#clock.now() - begunAt)
       }
-      await this.#readPrivacy(entry, checkedAt)
+      await this.#readSettings(entry, checkedAt)
       entry.checkedAt = checkedAt
       if (entry.failure !== undefined) {
         this.#logger.info('A flag set is up to date again', { environmentId: entry.environmentId })
@@ -244,22 +292,26 @@ export class FlagSetCache {
     })
   }
 
-  async #read({ environmentId, flagSets }: Entry): Promise<FlagSetDefinition | undefined> {
+  async #read({ environmentId, flagSets }: Entry): Promise<ReadVersion | undefined> {
     const flagSet = flagSets?.server
     if (flagSet === undefined) {
       const definition = await this.#storage.loadFlagSet(environmentId)
-      return definition ?? this.#unpublished(environmentId)
+      return { definition: definition ?? (await this.#unpublished(environmentId)) }
     }
-    const changes = await this.#storage.loadChanges(environmentId, flagSet.version)
-    return changes.version > flagSet.version ? mergeChanges(flagSet.definition, changes) : undefined
+    const delta = await this.#storage.loadChanges(environmentId, flagSet.version)
+    if (delta.version <= flagSet.version) return undefined
+    return { definition: mergeChanges(flagSet.definition, delta), delta }
   }
 
-  /** Reads the context privacy. A deleted environment keeps its last value. */
-  async #readPrivacy(entry: Entry, now: number): Promise<void> {
-    if (Math.abs(now - entry.privacyReadAt) < PRIVACY_EVERY_MS) return
+  /** Reads the settings of sampling. A deleted environment keeps its last settings. */
+  async #readSettings(entry: Entry, now: number): Promise<void> {
+    if (Math.abs(now - entry.settingsReadAt) < SETTINGS_EVERY_MS) return
     const environment = await this.#storage.find('environment', entry.environmentId)
-    entry.privacy = environment?.contextPrivacy ?? entry.privacy
-    entry.privacyReadAt = now
+    entry.settingsReadAt = now
+    if (environment === undefined) return
+    const { contextPrivacy: privacy, keptAttributes, revision: settingsRevision } = environment
+    entry.settings = { privacy, keptAttributes, settingsRevision }
+    renewSampling(entry)
   }
 
   async #unpublished(environmentId: string): Promise<FlagSetDefinition> {
@@ -268,7 +320,7 @@ export class FlagSetCache {
   }
 
   /** Prepares the new version completely before it replaces the old one. */
-  async #swap(entry: Entry, definition: FlagSetDefinition): Promise<void> {
+  async #swap(entry: Entry, { definition, delta }: ReadVersion): Promise<void> {
     const { environmentId, flagSets } = entry
     const before = flagSets?.server
     await runInTimeSlices(assertValidDefinition(definition, before?.definition))
@@ -280,14 +332,17 @@ export class FlagSetCache {
     if (hasValid) assertNoNewFaults(after, before)
     const fresh = { server: after, client: clientView(after, flagSets?.client) }
     for (const kind of SDK_KEY_KINDS) await runInTimeSlices(prepareIncrementally(fresh[kind]))
+    const swap = { environmentId, after: fresh, before: flagSets, delta }
+    if (this.#preparation !== undefined) await runInTimeSlices(this.#preparation(swap))
     entry.flagSets = fresh
+    renewSampling(entry)
     this.#swaps += 1
     const issues = hasValid ? [] : findErrors(after)
     if (issues.length > 0) {
       const { version } = after
       this.#logger.error('A flag set has faults', { environmentId, version, issues })
     }
-    this.#listener(environmentId, fresh, flagSets)
+    this.#listener(swap)
   }
 
   #report(entry: Entry, error: unknown): void {
@@ -299,6 +354,12 @@ export class FlagSetCache {
       version: entry.flagSets?.server.version ?? null,
       cause: error,
     })
+  }
+}
+
+function renewSampling(entry: Entry): void {
+  if (entry.flagSets !== undefined) {
+    entry.sampling = { ...entry.settings, flagSet: entry.flagSets.server }
   }
 }
 

@@ -98,6 +98,7 @@ export function toSocketRefusal(error: unknown, logger: Logger): SocketRefusal {
 function closeCodeOf({ code, details }: FlagError): number {
   switch (code) {
     case 'UNAUTHENTICATED':
+    case 'FORBIDDEN':
       return CLOSE_CODES.keyRefused
     case 'RATE_LIMITED':
       return details?.['isOverload'] === true ? CLOSE_CODES.tryAgainLater : CLOSE_CODES.tooMany

@@ -1,5 +1,6 @@
 import { FlagError } from '@ff/core'
 import type { Client } from '../access/client.ts'
+import type { Compressors } from './compressors.ts'
 
 /**
  * A request in the platform-neutral form that bindings create. It depends neither on Node nor on
@@ -18,8 +19,16 @@ export interface Exchange extends Client, RequestTarget {
    * `INTERNAL` if the host has parsed the body and the bytes are not available.
    */
   bytes(maxBytes: number): Promise<Uint8Array>
+  /** The functions of the platform that compress a reply; absent if it has none. */
+  readonly compressors?: Compressors
   /** `true` if the request has a body. */
   readonly hasBody: boolean
+  /**
+   * The request object of the host, on which a framework stores sessions and users: the
+   * `IncomingMessage` of `toNodeHandler` (in Express its `Request`), or the `Request` of `fetch`.
+   * Absent if another binding has created the exchange and does not set it.
+   */
+  readonly hostRequest?: unknown
   /**
    * Calls `listener` when the connection is closed or the whole reply was sent. Calls it
    * immediately if the client has already disconnected.

@@ -1,4 +1,5 @@
 import { isFlagError } from '@ff/core'
+import { webCompressors } from './compressors.ts'
 import {
   assertNotCompressed,
   bodyCutOff,
@@ -42,8 +43,10 @@ function toExchange(request: Request, target: RequestTarget, sender: RequestSend
     json: async (maxBytes) => jsonBody(await readBytes(request, maxBytes)),
     bytes: (maxBytes) => readBytes(request, maxBytes),
     address,
+    compressors: webCompressors,
     isEncrypted: request.url.startsWith('https:'),
     hasBody: request.body !== null,
+    hostRequest: request,
     onClosed: (listener) => {
       if (request.signal.aborted) listener()
       else request.signal.addEventListener('abort', listener, { once: true })

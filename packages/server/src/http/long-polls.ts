@@ -1,12 +1,11 @@
 import type { EvaluationContext, FlagSet } from '@ff/core'
-import { POLL_HOLD_MS, POLL_SPREAD_MS } from '@ff/protocol/sdk'
 import { type EnvironmentScope, keyRefused } from '../access/sdk-keys.ts'
 import { asEntityTag, type EntityTag } from '../evaluation/entity-tag.ts'
 import { type EvaluationAnswer, evaluationAnswer } from '../evaluation/evaluated.ts'
 import type { EvaluationScheduler } from '../evaluation/evaluation-scheduler.ts'
 import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
 import { type ClientBudget, gaveWay, type Reservation } from '../live/client-budget.ts'
-import { type EndReason, FlagSession, type SessionSink } from '../live/flag-session.ts'
+import { FlagSession, type SessionSink } from '../live/flag-session.ts'
 import { FlagSetState, type FlagUpdate } from '../live/flag-set-diff.ts'
 import {
   contextOfText,
@@ -14,12 +13,13 @@ import {
   type SubscriberGroup,
   toHeldContext,
 } from '../live/held-context.ts'
+import type { EndReason } from '../live/live-session.ts'
 import type { SessionRegistry } from '../live/session-registry.ts'
-import type { Cancel, Clock } from '../runtime/clock.ts'
-import { forEachInTimeSlices } from '../runtime/time-slice.ts'
+import type { Clock } from '../runtime/clock.ts'
 import type { UsageRecorder } from '../usage/usage-recorder.ts'
 import { sdkErrorReply } from './error-reply.ts'
 import { GONE, type Reply } from './exchange.ts'
+import type { PendingPoll, PendingPolls } from './pending-polls.ts'
 import { evaluationReply, type SdkHeaders, type SdkRequest } from './sdk-reply.ts'
 
 interface LongPollsOptions {
@@ -29,6 +29,7 @@ interface LongPollsOptions {
   readonly scheduler: EvaluationScheduler
   readonly usage: UsageRecorder
   readonly clock: Clock
+  readonly pending: PendingPolls
 }
 
 /** A poll after its body was read and parsed. */
@@ -64,16 +65,9 @@ interface PollAnswer extends EvaluationAnswer {
 
 const encoder = new TextEncoder()
 
-/** The maximum delay of a reply after the end of its hold time. */
-const CHECK_MS = 50
-
 /** Keeps polls pending until the values of their contexts change. */
 export class LongPolls {
   readonly options: LongPollsOptions
-  /** The pending polls in order of arrival. */
-  readonly #pending = new Set<PendingPoll>()
-  /** Cancels the timer, which all pending polls share. */
-  #cancelCheck: Cancel | undefined
   /**
    * The last result. It is reused, because clients with equal contexts often receive their replies
    * one after another.
@@ -116,8 +110,8 @@ export class LongPolls {
     }
     const reservation = budget.reserve(scope, held.bytes, { end })
     try {
-      const loaded = await cache.get(scope)
-      if (isNewer(since, loaded)) await cache.refresh(scope.environmentId, since.version)
+      const version = typeof since === 'object' ? since.version : 0
+      const loaded = await cache.getAtLeast(scope, version)
       await scheduler.run(scope, held.bytes, () => {
         if (!hasRoom) throw gaveWay()
         budget.release(reservation)
@@ -138,43 +132,12 @@ export class LongPolls {
     const group = sessions.groupOf(scope, held.text)
     const input = { group, state, context }
     if (since === undefined || this.#isUpToDate(since, input)) {
-      const poll = new PendingPoll(this, arrival, input)
+      const poll = new ValuesPoll(this, arrival, input)
       exchange.onClosed(poll.cancel.bind(poll))
-    } else resolve(this.toReply(this.#answerTo(input), scope, headers))
-  }
-
-  /** Adds a pending poll, which receives a reply at the end of its hold time. */
-  add(poll: PendingPoll): void {
-    this.#pending.add(poll)
-    if (this.#cancelCheck === undefined) this.#checkIn(POLL_HOLD_MS)
-  }
-
-  /** Removes a pending poll. */
-  remove(poll: PendingPoll): void {
-    this.#pending.delete(poll)
-    if (this.#pending.size > 0) return
-    this.#cancelCheck?.()
-    this.#cancelCheck = undefined
-  }
-
-  #checkIn(delayMs: number): void {
-    this.#cancelCheck = this.options.clock.schedule(delayMs, () => this.#answerDue())
-  }
-
-  /** Replies to the polls with an expired hold time, in time slices. */
-  #answerDue(): void {
-    const now = this.options.clock.monotonicNow()
-    const due: PendingPoll[] = []
-    for (const poll of this.#pending) {
-      if (poll.dueAt <= now) due.push(poll)
-      // Later polls may have shorter hold times, but the difference is at most this spread.
-      else if (poll.dueAt > now + POLL_SPREAD_MS) break
+    } else {
+      if (isNewer(since, state.flagSet)) headers['X-FF-Restored'] = 'true'
+      resolve(this.toReply(this.#answerTo(input), scope, headers))
     }
-    for (const poll of due) this.#pending.delete(poll)
-    const [oldest] = this.#pending
-    this.#cancelCheck = undefined
-    if (oldest !== undefined) this.#checkIn(Math.max(CHECK_MS, oldest.dueAt - POLL_SPREAD_MS - now))
-    void forEachInTimeSlices(due, (poll) => poll.answerNow())
   }
 
   /**
@@ -228,8 +191,7 @@ export class LongPolls {
 }
 
 /** A request that waits for a change. It has no closures, because thousands may exist. */
-class PendingPoll implements SessionSink {
-  /** The end of the hold time, on the scale of `Clock.monotonicNow`. */
+class ValuesPoll implements SessionSink, PendingPoll {
   readonly dueAt: number
   readonly #polls: LongPolls
   readonly #headers: SdkHeaders
@@ -249,15 +211,17 @@ class PendingPoll implements SessionSink {
     this.#knownHash = typeof since === 'object' ? since.valuesHash : undefined
     this.#reservation = polls.options.budget.reserve(scope, held.bytes, this)
     this.#session = new FlagSession({ scope, group, state, sink: this })
-    const holdMs = POLL_HOLD_MS + Math.random() * (POLL_SPREAD_MS - CHECK_MS)
-    // A small integer needs no separate memory, unlike a fraction.
-    this.dueAt = Math.trunc(polls.options.clock.monotonicNow() + holdMs)
-    polls.add(this)
+    this.dueAt = polls.options.pending.nextDueAt()
+    polls.options.pending.add(this)
     polls.options.sessions.add(this.#session)
   }
 
   get transport() {
     return 'poll' as const
+  }
+
+  get hasConfirmed(): boolean {
+    return this.#knownHash !== undefined
   }
 
   deliver({ evaluated }: FlagUpdate): boolean {
@@ -292,10 +256,10 @@ class PendingPoll implements SessionSink {
   #settle(reply: Reply): void {
     if (this.#isSettled) return
     this.#isSettled = true
-    const { budget, sessions } = this.#polls.options
+    const { budget, sessions, pending } = this.#polls.options
     budget.release(this.#reservation)
     sessions.remove(this.#session)
-    this.#polls.remove(this)
+    pending.remove(this)
     this.#resolve(reply)
   }
 }

@@ -44,7 +44,7 @@ export interface RequestTrace {
 /**
  * Logs requests, and adds the id of the request to error replies. Requests of the SDK endpoints,
  * probes and metrics are logged with the level `debug`, all others with `info`, and failures of the
- * server with `error` and their cause. The log never contains headers, queries, bodies, or values
+ * server with `error` and their cause. A stream of events is logged when it begins and when it ends. The log never contains headers, queries, bodies, or values
  * of path parameters.
  */
 export class RequestLog {
@@ -83,7 +83,10 @@ export class RequestLog {
     if (status >= 500) this.#failed('Request failed', { trace, requestId, status, cause: failure })
     else if (reply === GONE) this.#log('Request aborted by the client', { trace, requestId })
     else if (isStreamed(reply, trace)) {
-      return { ...reply, body: this.#watch(reply.body, { trace, requestId, status }) }
+      const ended = { trace, requestId, status, isEvents: isEventStream(reply) }
+      // The stream can stay open for hours. Its end is logged separately.
+      if (ended.isEvents) this.#log('Request handled', ended)
+      return { ...reply, body: this.#watch(reply.body, ended) }
     } else this.#log('Request handled', { trace, requestId, status })
     return status < 400 ? reply : withRequestId(reply, requestId)
   }
@@ -120,7 +123,7 @@ export class RequestLog {
         try {
           const result = await iterator.next()
           if (!result.done) return result
-          end(() => this.#log('Request handled', ended))
+          end(() => this.#log(ended.isEvents ? 'Event stream ended' : 'Request handled', ended))
           return { done: true, value: undefined }
         } catch (cause) {
           const message = 'A response failed while it was being sent'
@@ -129,7 +132,8 @@ export class RequestLog {
         }
       },
       return: async () => {
-        end(() => this.#log('Request aborted by the client', ended))
+        const message = ended.isEvents ? 'Event stream left' : 'Request aborted'
+        end(() => this.#log(`${message} by the client`, ended))
         await iterator.return?.()
         return { done: true, value: undefined }
       },
@@ -177,6 +181,8 @@ interface EndedRequest {
   readonly requestId: string
   /** The status of the reply; absent if the client disconnected before it. */
   readonly status?: number
+  /** `true` if the reply is a stream of events. */
+  readonly isEvents?: boolean
 }
 
 function withRequestId(reply: Reply, requestId: string): Reply {
@@ -190,6 +196,10 @@ function isStreamed(
 ): reply is Reply & { readonly body: AsyncIterable<string> } {
   if (isFrequent(path) || typeof reply.body !== 'object' || reply.body === null) return false
   return !(reply.body instanceof Uint8Array)
+}
+
+function isEventStream({ headers }: Reply): boolean {
+  return headers['Content-Type']?.startsWith('text/event-stream') ?? false
 }
 
 const FREQUENT: ReadonlySet<string> = new Set([...Object.values(PROBE_PATHS), METRICS_PATH])

@@ -9,20 +9,29 @@ import {
 } from '@ff/protocol/sdk'
 import { type RequestLimiter, tooManyRequests } from '../access/rate-limit.ts'
 import type { EnvironmentScope, FlagSetScope, SdkKeyVerifier } from '../access/sdk-keys.ts'
-import { contextHashOf, contextTextIn } from '../evaluation/entity-tag.ts'
+import {
+  contextHashOf,
+  contextTextIn,
+  type EntityTag,
+  entityTagsIn,
+} from '../evaluation/entity-tag.ts'
 import { type EvaluationAnswer, evaluationAnswer, findCurrentTag } from '../evaluation/evaluated.ts'
 import type { EvaluationScheduler } from '../evaluation/evaluation-scheduler.ts'
 import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
+import type { FlagSetUpdates } from '../evaluation/flag-set-updates.ts'
+import type { ClientBudget } from '../live/client-budget.ts'
+import type { SessionRegistry } from '../live/session-registry.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { UsageRecorder } from '../usage/usage-recorder.ts'
 import { sdkErrorReply } from './error-reply.ts'
 import { eventsReply } from './events-reply.ts'
 import type { Exchange, JsonBody, Reply } from './exchange.ts'
-import type { LongPolls, PollRequest } from './long-polls.ts'
+import { FlagSetEndpoints } from './flag-set-endpoints.ts'
+import { LongPolls, type PollRequest } from './long-polls.ts'
 import { noRoute } from './no-route.ts'
+import { PendingPolls } from './pending-polls.ts'
 import {
   evaluationReply,
-  flagSetReply,
   noHeaders,
   PREFLIGHT_HEADERS,
   type SdkHeaders,
@@ -33,7 +42,9 @@ interface SdkEndpointsOptions {
   readonly basePath: string
   readonly cache: FlagSetCache
   readonly scheduler: EvaluationScheduler
-  readonly polls: LongPolls
+  readonly updates: FlagSetUpdates
+  readonly sessions: SessionRegistry
+  readonly budget: ClientBudget
   readonly clock: Clock
   readonly usage: UsageRecorder
   readonly keys: SdkKeyVerifier
@@ -51,16 +62,22 @@ const ASSUMED_BYTES = 4096
 /** Handles the requests of the SDK endpoints. */
 export class SdkEndpoints {
   readonly #options: SdkEndpointsOptions
+  readonly #polls: LongPolls
+  readonly #flagSets: FlagSetEndpoints
   readonly #routes: ReadonlyMap<string, Route> = new Map<string, Route>([
     [SDK_PATHS.evaluate, { allowed: 'POST', reply: (...call) => this.#evaluate(...call) }],
     [SDK_PATHS.poll, { allowed: 'POST', reply: (...call) => this.#poll(...call) }],
     [SDK_PATHS.flagSet, { allowed: 'GET', reply: (...call) => this.#flagSet(...call) }],
+    [SDK_PATHS.flagSetPoll, { allowed: 'POST', reply: (...call) => this.#flagSetPoll(...call) }],
     [SDK_PATHS.events, { allowed: 'POST', reply: (...call) => this.#events(...call) }],
     [SDK_PATHS.socket, { allowed: 'GET', reply: refuseWithoutUpgrade }],
   ])
 
   constructor(options: SdkEndpointsOptions) {
     this.#options = options
+    const held = { ...options, pending: new PendingPolls(options.clock) }
+    this.#polls = new LongPolls(held)
+    this.#flagSets = new FlagSetEndpoints(held)
   }
 
   /** Handles a request. Neither throws nor rejects. */
@@ -98,13 +115,15 @@ export class SdkEndpoints {
     const { cache, scheduler, usage, clock } = this.#options
     return mapMaybeAsync(this.#admit(exchange, headers), (scope) =>
       mapMaybeAsync(exchange.json(MAX_BODY_BYTES), (body) => {
-        const request = { scope, body, ifNoneMatch: exchange.header('if-none-match') }
-        return mapMaybeAsync(cache.find(scope) ?? loadFor(request, cache), (loaded) => {
+        const header = exchange.header('if-none-match')
+        const request = { scope, body, tags: header === undefined ? [] : entityTagsIn(header) }
+        return mapMaybeAsync(findAtLeast(request, cache) ?? loadFor(request, cache), (loaded) => {
           // A slow request can wait for a later turn. It then uses the flag set that is current in
           // that turn.
           const work = () => {
             const flagSet = cache.find(scope) ?? loaded
             const answer = answerTo(request, flagSet, clock.now())
+            if (isRestored(request, flagSet)) headers['X-FF-Restored'] = 'true'
             usage.requested(scope)
             usage.answered(scope, 'rest', answer)
             return evaluationReply(answer, headers)
@@ -132,7 +151,7 @@ export class SdkEndpoints {
     headers,
     resolve,
   }: Omit<PollRequest, 'scope' | 'context' | 'since'>): Promise<void> {
-    const { scheduler, usage, polls } = this.#options
+    const { scheduler, usage } = this.#options
     const scope = await this.#admit(exchange, headers)
     const body = await exchange.json(MAX_POLL_BODY_BYTES)
     await scheduler.run(scope, sizeOf(body), () => {
@@ -140,13 +159,18 @@ export class SdkEndpoints {
       if (request === undefined) throw missingContext()
       const context = parseContext(request.context)
       usage.requested(scope)
-      return polls.wait({ scope, context, since: request.since, exchange, headers, resolve })
+      return this.#polls.wait({ scope, context, since: request.since, exchange, headers, resolve })
     })
   }
 
   async #flagSet(exchange: Exchange, headers: SdkHeaders): Promise<Reply> {
     const scope = await this.#admit(exchange, headers)
-    return flagSetReply(this.#options.cache, { scope, exchange, headers })
+    return this.#flagSets.get({ scope, exchange, headers })
+  }
+
+  async #flagSetPoll(exchange: Exchange, headers: SdkHeaders): Promise<Reply> {
+    const scope = await this.#admit(exchange, headers)
+    return this.#flagSets.poll({ scope, exchange, headers })
   }
 
   async #events(exchange: Exchange, headers: SdkHeaders): Promise<Reply> {
@@ -178,7 +202,7 @@ export class SdkEndpoints {
  * the flag set, because it contains every rule.
  */
 function isForPages(path: string): boolean {
-  return path !== SDK_PATHS.flagSet
+  return path !== SDK_PATHS.flagSet && path !== SDK_PATHS.flagSetPoll
 }
 
 function refuseWithoutUpgrade(): never {
@@ -200,16 +224,31 @@ function sizeOf({ bytes }: JsonBody): number {
 interface EvaluateRequest {
   readonly scope: FlagSetScope
   readonly body: JsonBody
-  readonly ifNoneMatch: string | undefined
+  /** The entity tags of the values that the client has. */
+  readonly tags: readonly EntityTag[]
+}
+
+/** Returns the cached flag set, unless it is not loaded or the client has a newer version. */
+function findAtLeast(request: EvaluateRequest, cache: FlagSetCache): FlagSet | undefined {
+  const flagSet = cache.find(request.scope)
+  return flagSet === undefined || isRestored(request, flagSet) ? undefined : flagSet
 }
 
 /**
  * Loads the flag set after validating the request, so that nothing is loaded for an invalid
  * request.
  */
-function loadFor({ scope, body }: EvaluateRequest, cache: FlagSetCache): Promise<FlagSet> {
+function loadFor({ scope, body, tags }: EvaluateRequest, cache: FlagSetCache): Promise<FlagSet> {
   contextIn(body)
-  return cache.get(scope)
+  return cache.getAtLeast(scope, Math.max(0, ...tags.map(({ version }) => version)))
+}
+
+/**
+ * Returns `true` if the client has a newer version than this flag set. After the store was read,
+ * this means that the store no longer has the client's version.
+ */
+function isRestored({ tags }: EvaluateRequest, { version }: FlagSet): boolean {
+  return tags.some((tag) => tag.version > version)
 }
 
 /**
@@ -217,17 +256,15 @@ function loadFor({ scope, body }: EvaluateRequest, cache: FlagSetCache): Promise
  * already has the current values.
  */
 function answerTo(
-  { scope, body, ifNoneMatch }: EvaluateRequest,
+  { scope, body, tags }: EvaluateRequest,
   flagSet: FlagSet,
   now: number,
 ): EvaluationAnswer {
   const text = body.bytes && contextTextIn(body.bytes)
   const parsed = text === undefined ? contextIn(body) : undefined
   const contextHash = contextHashOf(scope, text ?? JSON.stringify(parsed))
-  if (ifNoneMatch !== undefined) {
-    const tag = findCurrentTag(flagSet, { ifNoneMatch, contextHash, now })
-    if (tag !== undefined) return { tag, json: null }
-  }
+  const tag = findCurrentTag(flagSet, { tags, contextHash, now })
+  if (tag !== undefined) return { tag, json: null }
   return evaluationAnswer(flagSet, { context: parsed ?? contextIn(body), contextHash, now })
 }
 

@@ -2,9 +2,9 @@ import type { FlagSet } from '@ff/core'
 import { stepAt } from '@ff/core/changes'
 import type { ChangeFeed, FlagSetChange, Resync, Unsubscribe } from '@ff/storage'
 import { type FlagSetScope, SDK_KEY_KINDS, type SdkKeyVerifier } from '../access/sdk-keys.ts'
-import type { FlagSetCache, FlagSetsByKind } from '../evaluation/flag-set-cache.ts'
+import type { FlagSetCache, FlagSetSwap } from '../evaluation/flag-set-cache.ts'
 import type { Cancel, Clock } from '../runtime/clock.ts'
-import { DeliveryQueue } from './delivery-queue.ts'
+import { type DeliveryObserver, DeliveryQueue } from './delivery-queue.ts'
 import type { SessionRegistry } from './session-registry.ts'
 
 /**
@@ -19,6 +19,7 @@ interface BroadcasterOptions {
   readonly keys: SdkKeyVerifier
   readonly sessions: SessionRegistry
   readonly clock: Clock
+  readonly observer: DeliveryObserver
 }
 
 /**
@@ -37,8 +38,8 @@ export class Broadcaster {
 
   constructor(options: BroadcasterOptions) {
     this.#options = options
-    this.#queue = new DeliveryQueue(options.sessions, options.clock)
-    options.cache.listen((...swap) => this.#onSwap(...swap))
+    this.#queue = new DeliveryQueue(options)
+    options.cache.listen((swap) => this.#onSwap(swap))
     options.keys.listen(() => this.#endRefused())
   }
 
@@ -93,7 +94,8 @@ export class Broadcaster {
     void sessions.end((scope) => !keys.isValid(scope), 'keyRefused')
   }
 
-  #onSwap(environmentId: string, after: FlagSetsByKind, before?: FlagSetsByKind): void {
+  #onSwap({ environmentId, after, before }: FlagSetSwap): void {
+    if (before !== undefined) this.#options.observer.begun(environmentId, after.server.version)
     for (const kind of SDK_KEY_KINDS) {
       if (after[kind] !== before?.[kind]) this.#publish({ environmentId, kind }, after[kind])
     }

@@ -2,7 +2,7 @@ import { FlagError } from '@ff/core'
 import { asClientMessage, type ClientMessage } from '@ff/protocol/sdk'
 
 const MESSAGES =
-  'A message must be {"type":"init","sdkKey":"ff_…","context":{…}}, {"type":"context","context":{…}} or {"type":"ping"}.'
+  'A message must be {"type":"init","sdkKey":"ff_…","context":{…}}, {"type":"init","sdkKey":"ff_…","flagSet":{}}, {"type":"context","context":{…}} or {"type":"ping"}. `id` and `since` must be whole numbers.'
 
 /**
  * Parses the message of a client. Returns `unknown` if this release does not support the type of

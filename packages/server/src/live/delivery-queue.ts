@@ -2,18 +2,37 @@ import type { FlagSet } from '@ff/core'
 import type { FlagSetScope } from '../access/sdk-keys.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { inNextTurn, TimeSlice } from '../runtime/time-slice.ts'
-import type { FlagSession } from './flag-session.ts'
 import { FlagSetState } from './flag-set-diff.ts'
+import type { LiveSession } from './live-session.ts'
 import type { SessionRegistry } from './session-registry.ts'
+
+/** A function object that is notified of the progress of deliveries. It must not throw. */
+export interface DeliveryObserver {
+  /** Called before a version that replaces another one is delivered. */
+  begun(environmentId: string, version: number): void
+  /**
+   * Called after a part of a delivery: `reached` is the number of sessions that have received the
+   * version, and `late` are the sessions that receive it later.
+   */
+  sent(environmentId: string, reached: number, late: readonly LiveSession[]): void
+  /** Called when all sessions of an environment and a kind of SDK key were visited. */
+  ended(environmentId: string): void
+}
 
 /** A delivery to the sessions of one environment and kind of SDK key. */
 interface Delivery {
   readonly scope: FlagSetScope
   /** The flag set that the remaining sessions receive. */
   flagSet: FlagSet
-  readonly sessions: Iterator<FlagSession>
+  readonly sessions: Iterator<LiveSession>
   /** `true` if the flag set was replaced after some sessions had received the previous one. */
   isOvertaken: boolean
+}
+
+interface DeliveryQueueOptions {
+  readonly sessions: SessionRegistry
+  readonly clock: Clock
+  readonly observer: DeliveryObserver
 }
 
 /**
@@ -24,12 +43,14 @@ interface Delivery {
 export class DeliveryQueue {
   readonly #registry: SessionRegistry
   readonly #clock: Clock
+  readonly #observer: DeliveryObserver
   readonly #deliveries = new Map<string, Delivery>()
   #isScheduled = false
 
-  constructor(registry: SessionRegistry, clock: Clock) {
-    this.#registry = registry
+  constructor({ sessions, clock, observer }: DeliveryQueueOptions) {
+    this.#registry = sessions
     this.#clock = clock
+    this.#observer = observer
   }
 
   /** Queues the delivery of a scope's flag set, which is new or has reached another step. */
@@ -59,9 +80,12 @@ export class DeliveryQueue {
     const slice = new TimeSlice()
     for (const [name, delivery] of this.#deliveries) {
       const current = FlagSetState.of(delivery.flagSet, this.#clock.now())
-      const isOver = deliverSome(delivery.sessions, current, slice)
+      const isOver = this.#deliverSome(delivery, current, slice)
       this.#deliveries.delete(name)
-      if (isOver && !delivery.isOvertaken) continue
+      if (isOver && !delivery.isOvertaken) {
+        this.#observer.ended(delivery.scope.environmentId)
+        continue
+      }
       // The delivery moves to the end of the queue, so that a large environment does not delay
       // small ones.
       const next = isOver ? this.#begin(delivery.scope, delivery.flagSet) : delivery
@@ -69,6 +93,25 @@ export class DeliveryQueue {
       if (!isOver) break
     }
     if (this.#deliveries.size > 0) this.#schedule()
+  }
+
+  /** Delivers to sessions until the time slice ends. Returns `true` if no session is left. */
+  #deliverSome({ sessions, scope }: Delivery, current: FlagSetState, slice: TimeSlice): boolean {
+    const { version } = current.flagSet
+    const late: LiveSession[] = []
+    let [reached, isOver] = [0, false]
+    while (!isOver && slice.take()) {
+      const { done, value: session } = sessions.next()
+      isOver = done === true
+      if (session === undefined) continue
+      const hadVersion = session.hasVersion(version)
+      session.sendChanges(current)
+      if (hadVersion) continue
+      if (session.hasVersion(version)) reached += 1
+      else late.push(session)
+    }
+    this.#observer.sent(scope.environmentId, reached, late)
+    return isOver
   }
 
   /**
@@ -80,18 +123,4 @@ export class DeliveryQueue {
     this.#isScheduled = true
     inNextTurn(() => this.#runTimeSlice())
   }
-}
-
-/** Delivers to sessions until the time slice ends. Returns `true` if no session is left. */
-function deliverSome(
-  sessions: Iterator<FlagSession>,
-  current: FlagSetState,
-  slice: TimeSlice,
-): boolean {
-  while (slice.take()) {
-    const next = sessions.next()
-    if (next.done === true) return true
-    next.value.sendChanges(current)
-  }
-  return false
 }

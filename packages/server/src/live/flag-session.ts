@@ -4,19 +4,13 @@ import type { EnvironmentScope } from '../access/sdk-keys.ts'
 import { evaluateTimed } from '../evaluation/evaluated.ts'
 import { type FlagSetState, type FlagUpdate, flagSetDiffOf } from './flag-set-diff.ts'
 import { contextOfText, type SubscriberGroup } from './held-context.ts'
-
-/**
- * The reason why the server ends a session: its key is no longer valid (`keyRefused`), the server
- * is closing (`goingAway`), or another client needs room (`gaveWay`).
- */
-export type EndReason = 'keyRefused' | 'goingAway' | 'gaveWay'
-
-/** The transport by which a client receives updates. */
-export type LiveTransport = 'ws' | 'poll'
+import type { EndReason, LiveSession, LiveTransport } from './live-session.ts'
 
 /** The methods by which a session sends updates over its transport. */
 export interface SessionSink {
   readonly transport: LiveTransport
+  /** `true` if the request of the client named the values that it has. */
+  readonly hasConfirmed: boolean
   /**
    * Sends an update. Returns `false` if the client is too slow to receive the update now. The sink
    * must then call `FlagSession.resume` when the client can receive updates again.
@@ -33,16 +27,25 @@ interface FlagSessionOptions {
   readonly sink: SessionSink
 }
 
+/** What a full update responds to. */
+export interface FullReply {
+  /** The number of the client's request; absent if the client has sent none. */
+  readonly id?: number | undefined
+  /** `true` if the store no longer has the version that the client named. */
+  readonly isRestored?: boolean
+}
+
 /**
- * One live client. A session stores no flag values. The values that the client has can be evaluated
+ * One live client that receives values. A session stores no flag values. The values that the client has can be evaluated
  * again from its context and the state of the last delivery.
  */
-export class FlagSession {
+export class FlagSession implements LiveSession {
   readonly scope: EnvironmentScope
   readonly #sink: SessionSink
   #group: SubscriberGroup
   #lastDelivered: FlagSetState
-  #missed: 'nothing' | 'changes' | 'everything' = 'nothing'
+  /** What the client was too slow to receive. */
+  #missed: 'nothing' | 'changes' | FullReply = 'nothing'
 
   /** Creates a session for a client that already has, or does not need, the values at `state`. */
   constructor({ scope, group, state, sink }: FlagSessionOptions) {
@@ -55,6 +58,16 @@ export class FlagSession {
   /** The transport of the client. */
   get transport(): LiveTransport {
     return this.#sink.transport
+  }
+
+  /** `true` if the client has confirmed the version that it has. */
+  get hasConfirmed(): boolean {
+    return this.#sink.hasConfirmed
+  }
+
+  /** The version of the last changes that the client has received. */
+  get version(): number {
+    return this.#lastDelivered.flagSet.version
   }
 
   /** The group of the sessions with the same context. */
@@ -83,15 +96,17 @@ export class FlagSession {
   }
 
   /** Sends all values. Pass the context if it is already parsed. */
-  sendAll(current: FlagSetState, context?: EvaluationContext): void {
+  sendAll(current: FlagSetState, reply: FullReply, context?: EvaluationContext): void {
     const { flagSet, now } = current
     const parsed = context ?? contextOfText(this.#group.text)
     const evaluated = evaluateTimed({ flagSet, context: parsed, now })
     const flags = jsonOf(evaluated.evaluation)
-    const text = `{"type":"flags","flags":${flags},"version":${flagSet.version},"full":true}`
+    const { id, isRestored } = reply
+    const marks = `${id === undefined ? '' : `,"id":${id}`}${isRestored ? ',"restored":true' : ''}`
+    const text = `{"type":"flags","flags":${flags},"version":${flagSet.version},"full":true${marks}}`
     const isTaken = this.#sink.deliver({ message: { text }, full: true, evaluated })
     this.#lastDelivered = current
-    this.#missed = isTaken ? 'nothing' : 'everything'
+    this.#missed = isTaken ? 'nothing' : reply
   }
 
   /** Sends the values that differ from the last delivery. Does nothing if the client is stale. */
@@ -109,8 +124,8 @@ export class FlagSession {
   resume(current: FlagSetState): void {
     const missed = this.#missed
     this.#missed = 'nothing'
-    if (missed === 'everything') this.sendAll(current)
-    else if (missed === 'changes') this.sendChanges(current)
+    if (missed === 'changes') this.sendChanges(current)
+    else if (missed !== 'nothing') this.sendAll(current, missed)
   }
 
   /** Ends the session on the server's side. */

@@ -14,6 +14,9 @@ export interface SubscriberGroup {
   readonly contextHash: string
 }
 
+/** The group of the sessions that receive the flag set of their environment. */
+export const FLAG_SET_GROUP: SubscriberGroup = { name: 'flag set', text: '', contextHash: '' }
+
 /**
  * The context of a live client in memory. It is stored as text, which uses far less memory than
  * objects.

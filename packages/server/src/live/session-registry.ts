@@ -2,16 +2,17 @@ import { type EnvironmentScope, type FlagSetScope, SDK_KEY_KINDS } from '../acce
 import { contextHashOf } from '../evaluation/entity-tag.ts'
 import { getOrInsert } from '../runtime/get-or-insert.ts'
 import { forEachInTimeSlices } from '../runtime/time-slice.ts'
-import type { EndReason, FlagSession, LiveTransport } from './flag-session.ts'
+import type { FlagSession } from './flag-session.ts'
 import type { SubscriberGroup } from './held-context.ts'
+import type { EndReason, LiveSession, LiveTransport } from './live-session.ts'
 
 interface Entry {
   readonly group: SubscriberGroup
-  readonly sessions: Set<FlagSession>
+  readonly sessions: Set<LiveSession>
 }
 
 /** The subscriber groups of one environment and kind of SDK key. Iterates over their sessions. */
-export class SubscriberGroups implements Iterable<FlagSession> {
+export class SubscriberGroups implements Iterable<LiveSession> {
   readonly #scope: FlagSetScope
   readonly #byName = new Map<string, Entry>()
 
@@ -38,14 +39,14 @@ export class SubscriberGroups implements Iterable<FlagSession> {
   }
 
   /** Adds a session to its group. */
-  add(session: FlagSession): void {
+  add(session: LiveSession): void {
     const { group } = session
-    const create = () => ({ group, sessions: new Set<FlagSession>() })
+    const create = () => ({ group, sessions: new Set<LiveSession>() })
     getOrInsert(this.#byName, group.name, create).sessions.add(session)
   }
 
   /** Removes a session. Returns `true` if it was registered. */
-  remove(session: FlagSession): boolean {
+  remove(session: LiveSession): boolean {
     const { name } = session.group
     const sessions = this.#byName.get(name)?.sessions
     const wasRegistered = sessions?.delete(session) ?? false
@@ -54,7 +55,7 @@ export class SubscriberGroups implements Iterable<FlagSession> {
   }
 
   /** Iterates over the sessions by group. Sessions may be added and removed while iterating. */
-  *[Symbol.iterator](): Iterator<FlagSession> {
+  *[Symbol.iterator](): Iterator<LiveSession> {
     for (const { sessions } of this.#byName.values()) yield* sessions
   }
 }
@@ -65,6 +66,7 @@ export class SessionRegistry {
   readonly #byScope = new Map<string, SubscriberGroups>()
   readonly #counts: Record<LiveTransport, number> = { ws: 0, poll: 0 }
   #isClosed = false
+  #listener: (environmentId: string) => void = () => undefined
 
   /** The number of sessions. */
   get size(): number {
@@ -76,20 +78,38 @@ export class SessionRegistry {
     return (this.#find(scope) ?? new SubscriberGroups(scope)).of(text)
   }
 
+  /**
+   * Sets the function that is called after the first session of an environment and a kind of SDK key
+   * was added, and after the last one was removed.
+   */
+  listen(listener: (environmentId: string) => void): void {
+    this.#listener = listener
+  }
+
+  /** Iterates over the environments that have sessions. */
+  environmentIds(): Iterable<string> {
+    return new Set([...this.#byScope.keys()].map((name) => name.slice(name.indexOf(' ') + 1)))
+  }
+
   /** Registers a session. After `close`, the session is ended immediately. */
-  add(session: FlagSession): void {
+  add(session: LiveSession): void {
     const { scope } = session
-    getOrInsert(this.#byScope, nameOf(scope), () => new SubscriberGroups(scope)).add(session)
+    const groups = getOrInsert(this.#byScope, nameOf(scope), () => new SubscriberGroups(scope))
+    const isFirst = groups.isEmpty
+    groups.add(session)
     this.#counts[session.transport] += 1
+    if (isFirst) this.#listener(scope.environmentId)
     if (this.#isClosed) session.end('goingAway')
   }
 
   /** Removes a session. Does nothing if it is not registered. */
-  remove(session: FlagSession): void {
+  remove(session: LiveSession): void {
     const groups = this.#find(session.scope)
     if (groups?.remove(session) !== true) return
     this.#counts[session.transport] -= 1
-    if (groups.isEmpty) this.#byScope.delete(nameOf(session.scope))
+    if (!groups.isEmpty) return
+    this.#byScope.delete(nameOf(session.scope))
+    this.#listener(session.scope.environmentId)
   }
 
   /** Changes the context of a registered session to the one with this JSON text. */
@@ -116,7 +136,7 @@ export class SessionRegistry {
    * Iterates over the sessions of a scope by group. Sessions may be added and removed during the
    * iteration.
    */
-  of(scope: FlagSetScope): Iterable<FlagSession> {
+  of(scope: FlagSetScope): Iterable<LiveSession> {
     return this.#find(scope) ?? []
   }
 
@@ -136,7 +156,7 @@ export class SessionRegistry {
     return this.end(() => true, 'goingAway')
   }
 
-  *#all(): Iterable<FlagSession> {
+  *#all(): Iterable<LiveSession> {
     for (const groups of this.#byScope.values()) yield* groups
   }
 

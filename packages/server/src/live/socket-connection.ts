@@ -1,4 +1,4 @@
-import { type EvaluationContext, FlagError, type FlagSet, parseContext } from '@ff/core'
+import { FlagError } from '@ff/core'
 import {
   CLOSE_CODES,
   type ClientMessage,
@@ -6,38 +6,33 @@ import {
   type ServerMessage,
 } from '@ff/protocol/sdk'
 import type { ConnectionThrottle } from '../access/connection-throttle.ts'
-import { type RequestLimiter, tooManyRequests } from '../access/rate-limit.ts'
-import { type EnvironmentScope, keyRefused, type SdkKeyVerifier } from '../access/sdk-keys.ts'
-import type { EvaluationScheduler } from '../evaluation/evaluation-scheduler.ts'
-import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
-import type { Cancel, Clock } from '../runtime/clock.ts'
+import { tooManyRequests } from '../access/rate-limit.ts'
+import { keyRefused, type SdkKeyVerifier } from '../access/sdk-keys.ts'
+import type { Cancel } from '../runtime/clock.ts'
 import { MAX_BUFFERED_BYTES, MAX_QUEUED_LENGTH } from '../runtime/memory-bounds.ts'
-import type { UsageRecorder } from '../usage/usage-recorder.ts'
-import { type ClientBudget, gaveWay, type Reservation } from './client-budget.ts'
+import { gaveWay } from './client-budget.ts'
 import { parseMessage } from './client-message.ts'
-import { type EndReason, FlagSession, type SessionSink } from './flag-session.ts'
-import { FlagSetState, type FlagUpdate, type Message } from './flag-set-diff.ts'
-import { contextOfText, type HeldContext, toHeldContext } from './held-context.ts'
+import type { Message } from './flag-set-diff.ts'
+import { FlagSetSubscription } from './flag-set-subscription.ts'
+import type { EndReason } from './live-session.ts'
 import type { PendingSocket, PendingSockets } from './pending-sockets.ts'
-import type { SessionRegistry } from './session-registry.ts'
 import type { SocketLike, SocketRefusal } from './socket-like.ts'
+import type {
+  SocketSubscription,
+  SubscribedSocket,
+  SubscriptionOptions,
+} from './socket-subscription.ts'
+import { ValueSubscription } from './value-subscription.ts'
 
 /** The dependencies that all connections of one server share. */
-export interface SocketConnectionOptions {
+export interface SocketConnectionOptions extends SubscriptionOptions {
   /**
    * Returns a promise that resolves when the server is ready; `undefined` if it is already ready.
    */
   readonly whenReady: () => Promise<void> | undefined
   readonly keys: SdkKeyVerifier
-  readonly limiter: RequestLimiter
-  readonly cache: FlagSetCache
-  readonly sessions: SessionRegistry
-  readonly budget: ClientBudget
-  readonly scheduler: EvaluationScheduler
   readonly pending: PendingSockets
   readonly throttle: ConnectionThrottle
-  readonly usage: UsageRecorder
-  readonly clock: Clock
   /** Converts an error to the message that the client receives, and counts refusals with 429. */
   readonly toRefusal: (error: unknown) => SocketRefusal
 }
@@ -49,12 +44,11 @@ export type SocketClosing = Pick<SocketRefusal, 'closeCode' | 'closeReason'>
 const STUCK_AFTER_MS = 10_000
 
 /**
- * The connection of one client. Waits for `init`, verifies its key, starts a session and processes
- * later messages. The socket can be of any platform. The binding of the platform calls `receive`
+ * The connection of one client. Waits for `init`, verifies its key, starts a subscription and
+ * processes later messages. The socket can be of any platform. The binding of the platform calls `receive`
  * for each message, and `closed` when the socket has closed.
  */
-export class SocketConnection implements SessionSink, PendingSocket {
-  readonly transport = 'ws'
+export class SocketConnection implements SubscribedSocket, PendingSocket {
   /** The time at which the socket was opened, on the scale of `Clock.monotonicNow`. */
   readonly openedAt: number
   /** The close code and reason that the server has sent; `undefined` if the client has closed. */
@@ -65,13 +59,10 @@ export class SocketConnection implements SessionSink, PendingSocket {
   #queuedLength = 0
   #isProcessing = false
   #isOpen = true
-  /** The budget reservation of this client; set after its key was verified. */
-  #reservation: Reservation | undefined
-  /** The context while the flag set is being loaded. */
-  #loadingContext: HeldContext | undefined
   /** `true` until the client has sent a valid SDK key. */
   #isAnonymous = true
-  #session: FlagSession | undefined
+  /** What the client receives; set after its key was verified. */
+  #subscription: SocketSubscription | undefined
   #cancelInit: Cancel | undefined
   #cancelStuck: Cancel | undefined
 
@@ -125,9 +116,8 @@ export class SocketConnection implements SessionSink, PendingSocket {
     this.#queuedLength = 0
     this.#cancelInit?.()
     this.#cancelStuck?.()
-    if (this.#reservation !== undefined) this.#options.budget.release(this.#reservation)
-    if (this.#session !== undefined) this.#options.sessions.remove(this.#session)
-    this.#session = this.#reservation = this.#loadingContext = undefined
+    this.#subscription?.close()
+    this.#subscription = undefined
   }
 
   /** Closes the socket. For a reason other than `goingAway`, sends an error message first. */
@@ -137,18 +127,21 @@ export class SocketConnection implements SessionSink, PendingSocket {
     else if (this.#isOpen) this.#close(CLOSE_CODES.goingAway, 'going away')
   }
 
-  /** Sends an update. Returns `false` if too many bytes wait to be sent to the client. */
-  deliver({ message, full, evaluated }: FlagUpdate): boolean {
+  /** `false` after the socket has closed. */
+  get isOpen(): boolean {
+    return this.#isOpen
+  }
+
+  /**
+   * Sends an update. Returns `false` if too many bytes wait to be sent to the client, and then
+   * resumes the subscription later.
+   */
+  sendUpdate(message: Message): boolean {
     if (this.#socket.bufferedAmount > MAX_BUFFERED_BYTES) {
       this.#waitForDrain()
       return false
     }
     this.#send(message)
-    if (this.#session !== undefined) {
-      const { scope, group } = this.#session
-      if (full) this.#options.usage.evaluated(scope, 'ws', evaluated, group.contextHash)
-      else this.#options.usage.pushed(scope, evaluated, group)
-    }
     return true
   }
 
@@ -177,8 +170,8 @@ export class SocketConnection implements SessionSink, PendingSocket {
 
   async #handle(text: string): Promise<void> {
     const message = parseMessage(text)
-    const session = this.#session
-    if (session === undefined) return this.#begin(message, text.length)
+    const subscription = this.#subscription
+    if (subscription === undefined) return this.#begin(message, text.length)
     // A newer client may send message types that this release does not know.
     if (message === 'unknown') return
     switch (message.type) {
@@ -188,7 +181,7 @@ export class SocketConnection implements SessionSink, PendingSocket {
           'Send a message of the type "context" instead of a second init.',
         )
       case 'context':
-        return this.#changeContext(session.scope, message.context, text.length)
+        return subscription.changeContext(message, text.length)
       case 'ping':
         if (this.#socket.bufferedAmount <= MAX_BUFFERED_BYTES) this.#sendMessage({ type: 'pong' })
     }
@@ -201,74 +194,18 @@ export class SocketConnection implements SessionSink, PendingSocket {
     this.#cancelInit?.()
     this.#cancelInit = undefined
     await this.#options.whenReady()
-    const { throttle, limiter, keys, pending, scheduler } = this.#options
+    const { throttle, limiter, keys, pending } = this.#options
     const scope = keys.find(message.sdkKey) ?? (await keys.verify(message.sdkKey))
     if (!this.#isOpen) return
     this.#isAnonymous = false
     pending.remove(this)
     await throttle.admit(scope, limiter)
-    await scheduler.run(scope, messageLength, () => this.#arrive(scope, message.context))
-  }
-
-  #arrive(scope: EnvironmentScope, json: unknown): void | Promise<void> {
     if (!this.#isOpen) return
-    const context = parseContext(json)
-    const held = toHeldContext(context)
-    const { budget, cache } = this.#options
-    this.#reservation = budget.reserve(scope, held.bytes, this)
-    this.#loadingContext = held
-    const loaded = cache.find(scope)
-    if (loaded === undefined) return this.#openLater(scope, held)
-    this.#open(scope, loaded, context)
-  }
-
-  /**
-   * Loads the flag set and then starts the session. Until then, only the text of the context stays
-   * in memory.
-   */
-  async #openLater(scope: EnvironmentScope, { bytes }: HeldContext): Promise<void> {
-    const { cache, scheduler } = this.#options
-    const loaded = await cache.get(scope)
-    await scheduler.run(scope, bytes, () => this.#open(scope, loaded))
-  }
-
-  /** Starts the session. Must stay synchronous, so that the session misses no change. */
-  #open(scope: EnvironmentScope, loaded: FlagSet, parsed?: EvaluationContext): void {
-    const { cache, clock, sessions, usage } = this.#options
-    const held = this.#loadingContext
-    if (held === undefined) return
-    this.#loadingContext = undefined
-    const state = FlagSetState.of(cache.find(scope) ?? loaded, clock.now())
-    const group = sessions.groupOf(scope, held.text)
-    const session = new FlagSession({ scope, group, state, sink: this })
-    this.#session = session
-    sessions.add(session)
-    usage.requested(scope)
-    session.sendAll(state, parsed ?? contextOfText(held.text))
-  }
-
-  /** Changes the context. The message counts as a request, because all flags are evaluated. */
-  async #changeContext(scope: EnvironmentScope, json: unknown, length: number): Promise<void> {
-    const permit = await this.#options.limiter.take(scope)
-    if (!permit.granted) throw tooManyRequests({ seconds: Number(permit.retryAfter) })
-    await this.#options.scheduler.run(scope, length, () => this.#move(json))
-  }
-
-  #move(json: unknown): void {
-    const [session, reservation] = [this.#session, this.#reservation]
-    if (session === undefined || reservation === undefined) return
-    const { budget, sessions, usage } = this.#options
-    const context = parseContext(json)
-    const held = toHeldContext(context)
-    budget.change(reservation, held.bytes)
-    usage.requested(session.scope)
-    sessions.move(session, held.text)
-    session.sendAll(this.#currentState(session), context)
-  }
-
-  #currentState({ scope, lastDelivered }: FlagSession): FlagSetState {
-    const { cache, clock } = this.#options
-    return FlagSetState.of(cache.find(scope) ?? lastDelivered.flagSet, clock.now())
+    this.#subscription =
+      'flagSet' in message
+        ? new FlagSetSubscription(this, this.#options, message)
+        : new ValueSubscription(this, this.#options, message)
+    await this.#subscription.start(scope, messageLength)
   }
 
   #sendMessage(message: ServerMessage): void {
@@ -294,7 +231,7 @@ export class SocketConnection implements SessionSink, PendingSocket {
   #catchUp(): void {
     this.#cancelStuck?.()
     this.#cancelStuck = undefined
-    if (this.#session !== undefined) this.#session.resume(this.#currentState(this.#session))
+    this.#subscription?.resume()
   }
 
   #close(code: number, reason: string): void {

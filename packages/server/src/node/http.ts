@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline, Readable } from 'node:stream'
 import type { FlagServer } from '../flag-server.ts'
+import type { Compressors } from '../http/compressors.ts'
 import {
   discardBody,
   type Exchange,
@@ -11,6 +12,7 @@ import {
   targetBelow,
 } from '../http/exchange.ts'
 import { discardRest, type ParsedRequest, RequestBody } from './body.ts'
+import { nodeCompressors } from './compressors.ts'
 
 /**
  * The interval of the checks for clients that do not read. If a client reads no part of a body
@@ -102,6 +104,14 @@ class NodeExchange implements Exchange {
 
   get isEncrypted(): boolean {
     return 'encrypted' in this.#request.socket && this.#request.socket.encrypted === true
+  }
+
+  get compressors(): Compressors {
+    return nodeCompressors
+  }
+
+  get hostRequest(): IncomingMessage {
+    return this.#request
   }
 
   get hasBody(): boolean {

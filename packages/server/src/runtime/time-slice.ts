@@ -63,14 +63,22 @@ function* forEach<T>(items: Iterable<T>, task: (item: T) => void): Generator<und
 
 /**
  * Runs a generator in time slices and resolves with its result. The generator can be interrupted at
- * each `yield`.
+ * each `yield`. With `slices`, all time slices are those of the queue; otherwise the first begins
+ * immediately.
  */
-export async function runInTimeSlices<Result>(work: Generator<undefined, Result>): Promise<Result> {
-  let slice = new TimeSlice()
+export async function runInTimeSlices<Result>(
+  work: Generator<undefined, Result>,
+  slices?: TimeSliceQueue,
+): Promise<Result> {
+  const next = async () => {
+    if (slices !== undefined) return slices.next()
+    await nextTurn()
+    return new TimeSlice()
+  }
+  let slice = slices === undefined ? new TimeSlice() : await slices.next()
   for (;;) {
     if (!slice.take()) {
-      await nextTurn()
-      slice = new TimeSlice()
+      slice = await next()
       slice.take()
     }
     const { done, value } = work.next()

@@ -1,8 +1,9 @@
+import type { EvaluationContext } from '@ff/core'
 import { minimalContext } from '@ff/core/explain'
 import { canonicalJson, hash128 } from '@ff/core/fingerprint'
-import type { Environment } from '@ff/protocol/management'
 import type { ContextSample, Storage } from '@ff/storage'
 import type { Evaluated } from '../evaluation/evaluated.ts'
+import type { SamplingRules } from '../evaluation/flag-set-cache.ts'
 import { getOrInsert } from '../runtime/get-or-insert.ts'
 import type { Logger } from '../runtime/logger.ts'
 import { MAX_KNOWN_SAMPLES, MAX_SAMPLE_BYTES, MAX_SAMPLES } from '../runtime/memory-bounds.ts'
@@ -42,6 +43,8 @@ type Decision = PendingSample | 'unwanted' | 'dropped'
 
 /** The contexts of one environment since the last write. */
 interface Batch {
+  /** The rules of `decisions`; `undefined` if no context of this environment may be stored. */
+  rules: SamplingRules | undefined
   /** Decisions by the hash of the whole context. */
   readonly decisions: Map<string, Decision>
   kept: number
@@ -58,8 +61,8 @@ interface Observation {
 }
 
 interface ContextSamplerOptions {
-  /** Returns the context privacy of an environment. */
-  readonly privacyOf: (environmentId: string) => Environment['contextPrivacy']
+  /** Returns the sampling rules of an environment; `undefined` if none of its contexts is stored. */
+  readonly rulesOf: (environmentId: string) => SamplingRules | undefined
   /** Returns the organization of an environment; `undefined` if it does not exist. */
   readonly organizationOf: (environmentId: string) => Promise<string | undefined>
   readonly storage: Storage
@@ -106,9 +109,7 @@ export class ContextSampler {
 
   /** Adds a context to the samples. Returns `false` if it was already observed in this batch. */
   observe(evaluated: Evaluated, observation: Observation): boolean {
-    const batch = getOrInsert(this.#batches, observation.environmentId, () => {
-      return { decisions: new Map(), kept: 0, added: 0 }
-    })
+    const batch = this.#batchOf(observation.environmentId)
     const before = batch.decisions.get(observation.contextHash)
     const decision = before ?? this.#decide(evaluated, observation, batch)
     if (before === undefined && batch.decisions.size < MAX_DISTINCT) {
@@ -155,11 +156,11 @@ export class ContextSampler {
     { environmentId, source, now }: Observation,
     batch: Batch,
   ): Decision {
-    const privacy = this.#options.privacyOf(environmentId)
-    if (privacy === 'none') return 'unwanted'
+    const { rules } = batch
+    if (rules === undefined || rules.privacy === 'none') return 'unwanted'
     if (batch.decisions.size >= MAX_DISTINCT) return 'dropped'
     const { flagSet, context } = evaluated
-    const kept = privacy === 'all' ? context : minimalContext(flagSet, context)
+    const kept = keptPart(rules, context)
     // The length is checked first to avoid the cost of canonical JSON for a context that is too
     // long.
     const text = isLongerJson(kept, MAX_TEXT_LENGTH) ? undefined : canonicalJson(kept)
@@ -167,7 +168,7 @@ export class ContextSampler {
     const hash = hash128(text)
     const name = nameOf({ environmentId, hash })
     const pending = this.#buffer.find(environmentId, hash)
-    if (pending !== undefined) return pending
+    if (pending !== undefined) return Object.assign(pending, reductionBy(rules))
     const isNew = !this.#known.has(name)
     const person = personOf(context)
     const bytes =
@@ -175,7 +176,7 @@ export class ContextSampler {
     if (batch.kept >= MAX_KEPT || (isNew && batch.added >= MAX_NEW)) return 'dropped'
     const sample: PendingSample = {
       ...person,
-      ...{ environmentId, hash, text, bytes },
+      ...{ environmentId, hash, text, bytes, ...reductionBy(rules) },
       ...{ firstSeen: now, lastSeen: now, count: 0 },
       ...{ flags: [], codes: new Int32Array(0), source, isDropped: false },
     }
@@ -186,11 +187,34 @@ export class ContextSampler {
     return sample
   }
 
+  /** Returns the batch of an environment. Decisions by other rules than the current are dropped. */
+  #batchOf(environmentId: string): Batch {
+    const rules = this.#options.rulesOf(environmentId)
+    const batch = getOrInsert(this.#batches, environmentId, () => {
+      return { rules, decisions: new Map(), kept: 0, added: 0 }
+    })
+    if (batch.rules === rules) return batch
+    batch.rules = rules
+    batch.decisions.clear()
+    return batch
+  }
+
   #remember(name: string): void {
     this.#known.add(name)
     const [oldest] = this.#known
     if (this.#known.size > MAX_KNOWN_SAMPLES && oldest) this.#known.delete(oldest)
   }
+}
+
+function keptPart(
+  { privacy, flagSet, keptAttributes }: SamplingRules,
+  context: EvaluationContext,
+): EvaluationContext {
+  return privacy === 'all' ? context : minimalContext(flagSet, context, keptAttributes)
+}
+
+function reductionBy({ privacy, flagSet, settingsRevision }: SamplingRules) {
+  return { reducedBy: privacy === 'all' ? null : flagSet.version, settingsRevision }
 }
 
 /** Merges the earlier sample into the later one, because the later one may still be observed. */

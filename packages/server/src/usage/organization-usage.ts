@@ -132,5 +132,5 @@ async function markEvaluated(tx: StorageSession, { flagId, quarter }: Mark): Pro
   const flag = await tx.find('flag', flagId)
   const lastEvaluatedAt = new Date(quarter).toISOString()
   if (flag === undefined || (flag.lastEvaluatedAt ?? '') >= lastEvaluatedAt) return
-  await tx.update('flag', flagId, { lastEvaluatedAt })
+  await tx.update('flag', flagId, { lastEvaluatedAt, unusedSince: lastEvaluatedAt })
 }

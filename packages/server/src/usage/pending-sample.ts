@@ -30,6 +30,9 @@ export interface PendingSample extends Findable {
   flags: readonly CompiledFlag[]
   codes: Int32Array
   source: ContextSample['source']
+  /** See `Reduced`, which is about the last observation. */
+  reducedBy: number | null
+  settingsRevision: number
   /** `true` if the sample was dropped. Later observations of it are dropped too. */
   isDropped: boolean
 }
@@ -52,8 +55,10 @@ export async function toStoredSamples(
 
 function toStoredSample(sample: PendingSample, orgId: string): ContextSample {
   const { environmentId, hash, kind, key, text, count, flags, codes, source } = sample
+  const { reducedBy, settingsRevision } = sample
   return {
     ...{ id: newId(), environmentId, orgId, hash, kind, key, source },
+    ...{ reducedBy, settingsRevision },
     contextJson: JSON.parse(text),
     firstSeen: new Date(sample.firstSeen).toISOString(),
     lastSeen: new Date(sample.lastSeen).toISOString(),

@@ -30,7 +30,7 @@ interface EvaluationMetrics {
 
 interface UsageRecorderOptions {
   readonly storage: Storage
-  readonly cache: Pick<FlagSetCache, 'privacyOf'>
+  readonly cache: Pick<FlagSetCache, 'samplingOf'>
   readonly metrics: EvaluationMetrics
   readonly clock: Clock
   readonly logger: Logger
@@ -96,7 +96,7 @@ export class UsageRecorder {
     })
     this.#contexts = new ContextSampler({
       ...{ storage, logger },
-      privacyOf: (environmentId) => cache.privacyOf(environmentId),
+      rulesOf: (environmentId) => cache.samplingOf(environmentId),
       organizationOf: (environmentId) => this.#organizations.organizationOf(environmentId),
     })
   }

@@ -1,4 +1,3 @@
-import type { ServerMessage } from '@ff/protocol/sdk'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createFlagServer, type FlagServer } from '../../src/flag-server.ts'
 import type { SocketConnection } from '../../src/live/socket-connection.ts'
@@ -41,7 +40,7 @@ interface Client {
   readonly socket: TestSocket
   readonly connection: SocketConnection
   /** The reply to init. */
-  readonly answer: ServerMessage | undefined
+  readonly answer: TestSocket['messages'][number] | undefined
 }
 
 async function open(sdkKey: string, context: unknown = {}): Promise<Client> {

@@ -8,7 +8,7 @@ import { toNodeHandler } from '../../src/node/http.ts'
 import type { FlagServerOptions } from '../../src/options.ts'
 import { allInMemory } from '../capabilities.ts'
 import { until } from '../fake-clock.ts'
-import { flagChange, publish, type SeededEnvironment, seed, textFlag } from '../seed.ts'
+import { addSdkKey, flagChange, publish, type SeededEnvironment, seed, textFlag } from '../seed.ts'
 import { type Listening, listen } from './listening.ts'
 import { evaluateRequest, RawConnection } from './raw-connection.ts'
 
@@ -46,6 +46,30 @@ const post = (url: string, path = '/evaluator/evaluate') =>
 const pause = () => new Promise((resolve) => setTimeout(resolve, 150))
 
 describe('toNodeHandler under node:http', () => {
+  it('The flag set is compressed with the encoding that the client prefers', async () => {
+    const { url } = await serve(toNodeHandler(createFlags()))
+    const { sdkKey } = await addSdkKey(memory.storage, live, { kind: 'server' })
+    const long = textFlag('long', 'x'.repeat(2000))
+    await publish(memory, live.environmentId, flagChange(long))
+    const replies: [encoding: string | null, length: string | null, body: unknown][] = []
+    for (const encoding of ['identity', 'gzip', 'gzip, deflate, br']) {
+      const init = { headers: { 'x-api-key': sdkKey, 'accept-encoding': encoding } }
+      const response = await fetch(`${url}/evaluator/flag-set`, init)
+      const { headers } = response
+      replies.push([
+        headers.get('content-encoding'),
+        headers.get('content-length'),
+        await response.json(),
+      ])
+    }
+    expect(replies.map(([encoding]) => encoding)).toEqual([null, 'gzip', 'br'])
+    const [plain, gzip, br] = replies
+    for (const reply of [gzip, br]) {
+      expect(reply?.[2]).toEqual(plain?.[2])
+      expect(Number(reply?.[1])).toBeLessThan(Number(plain?.[1]) / 2)
+    }
+  })
+
   it('Replies have a Content-Length and reuse the connection', async () => {
     const { url } = await serve(toNodeHandler(createFlags()))
     for (let round = 0; round < 3; round += 1) {

@@ -278,7 +278,7 @@ describe('CORS', () => {
     const { headers } = await evaluate(flags, live.sdkKey, user)
     expect(headers.get('access-control-allow-origin')).toBe('*')
     expect(headers.get('access-control-expose-headers')).toBe(
-      'ETag, X-FF-Version, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Request-Id',
+      'ETag, X-FF-Version, X-FF-Restored, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Request-Id',
     )
   })
 

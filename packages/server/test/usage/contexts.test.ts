@@ -61,6 +61,8 @@ describe('Context samples', () => {
         evaluationSuccess: true,
         variationResults: '{"banner":"other","title":"shop"}',
         source: 'rest',
+        reducedBy: 1,
+        settingsRevision: 1,
         deletedAt: null,
       },
     ])

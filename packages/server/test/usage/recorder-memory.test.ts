@@ -22,6 +22,8 @@ const NOTE = 'n'.repeat(15_000)
 
 const flagSet = compileFlagSet({ version: 1, flags: [textFlag('title', 'x')], segments: [] })
 
+const WHOLE = { privacy: 'all', keptAttributes: [], settingsRevision: 1, flagSet } as const
+
 /** Creates a recorder that stores whole contexts, with a store that can fail. */
 async function openScene() {
   const { storage } = allInMemory()
@@ -30,7 +32,7 @@ async function openScene() {
   const clock = new FakeClock()
   const usage = new UsageRecorder({
     storage: store.storage,
-    cache: { privacyOf: () => 'all' },
+    cache: { samplingOf: () => WHOLE },
     metrics: { observeEvaluation: () => undefined },
     clock,
     logger: silentLogger,

@@ -47,7 +47,8 @@ async function openScene({ table, refuses, event = 'insert' }: Constraint) {
   const clock = new FakeClock()
   const logged: string[] = []
   const logger = { ...silentLogger, error: (message: string) => void logged.push(message) }
-  const cache = { privacyOf: () => 'all' as const }
+  const settings = { privacy: 'all', keptAttributes: [], settingsRevision: 1 } as const
+  const cache = { samplingOf: () => ({ ...settings, flagSet }) }
   const metrics = { observeEvaluation: () => undefined }
   const usage = new UsageRecorder({ storage, cache, metrics, clock, logger })
   const scope = { environmentId: live.environmentId, kind: 'server' } as const
@@ -73,6 +74,7 @@ function flagRecord(key: string, projectId: string) {
     ...{ id: `flag-${key}`, projectId, key, name: key, description: '', tags: [] },
     ...{ type: 'string' as const, clientVisible: true, archivedAt: null, lastEvaluatedAt: null },
     ...{ createdAt: at, updatedAt: at, deletedAt: null, revision: 1 },
+    ...{ summary: null, marks: [], unusedSince: at },
   }
 }
 

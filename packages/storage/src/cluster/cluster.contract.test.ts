@@ -3,7 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { vi } from 'vitest'
 import { linkPair } from '../../test/link-pair.ts'
-import { changeFeedContract, rateLimiterContract, storageContract } from '../contract/contract.ts'
+import {
+  changeFeedContract,
+  instanceReportsContract,
+  rateLimiterContract,
+  storageContract,
+} from '../contract/contract.ts'
 import { Primary } from './primary.ts'
 import { workerCapabilities } from './worker-capabilities.ts'
 
@@ -23,6 +28,11 @@ changeFeedContract('a worker of a cluster', async () => {
 rateLimiterContract('a worker of a cluster', async () => {
   const { rateLimiter, close } = await openWorker()
   return { rateLimiter, close }
+})
+
+instanceReportsContract('a worker of a cluster', async () => {
+  const { instanceReports, close } = await openWorker()
+  return { instanceReports, close }
 })
 
 /** Opens one worker and its primary. */

@@ -72,6 +72,22 @@ describe('workers of a cluster', () => {
 })
 
 describe('a worker that ends', () => {
+  it('If a worker ends, its instance reports are removed', async () => {
+    const { fork } = await openCluster()
+    const [ending, other] = [await fork(), await fork()]
+    const numbers = { version: 1, ws: 1, poll: 0, behind: 0, applied: null, byVersion: [] }
+    const report = { environmentId: newId(), ...numbers }
+    await ending.instanceReports.report('ending', [report])
+    await other.instanceReports.report('other', [report])
+    const ids = async () => {
+      const listed = await other.instanceReports.list(report.environmentId)
+      return listed.map(({ instanceId }) => instanceId)
+    }
+    expect(await ids()).toEqual(['ending', 'other'])
+    ending.end()
+    await expect.poll(ids).toEqual(['other'])
+  })
+
   it('If a worker ends, its open transaction is rolled back, and other workers can write', async () => {
     const { fork } = await openCluster()
     const [ending, other] = [await fork(), await fork()]

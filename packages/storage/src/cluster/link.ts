@@ -1,5 +1,6 @@
 import type { FlagErrorCode } from '@ff/core'
 import type { FlagSetChange, Resync } from '../ports/change-feed.ts'
+import type { InstanceReport, ReceivedReport } from '../ports/instance-reports.ts'
 import type { RateWindow } from '../ports/rate-limiter.ts'
 import type { SqlStatement } from '../sql/sql-driver.ts'
 import type { SqlRows } from '../sqlite/sqlite-driver.ts'
@@ -32,12 +33,26 @@ export type WorkerRequest =
       readonly window: RateWindow
       readonly amount: number
     }
+  | {
+      readonly type: 'report'
+      readonly instanceId: string
+      readonly reports: readonly InstanceReport[]
+    }
+  | {
+      readonly type: 'withdraw'
+      readonly instanceId: string
+      readonly environmentIds: readonly string[] | undefined
+    }
+  | { readonly type: 'listReports'; readonly environmentId: string }
 
 /** The primary's response to each type of request. */
 export interface PrimaryResponses {
   readonly write: SqlRows
   readonly publish: undefined
   readonly lease: number
+  readonly report: undefined
+  readonly withdraw: undefined
+  readonly listReports: readonly ReceivedReport[]
 }
 
 /** The form in which an error is sent between processes. */

@@ -1,5 +1,6 @@
 import { FlagError, isFlagError } from '@ff/core'
 import { MemoryChangeFeed } from '../memory/memory-change-feed.ts'
+import { MemoryInstanceReports } from '../memory/memory-instance-reports.ts'
 import { MemoryRateLimiter } from '../memory/memory-rate-limiter.ts'
 import { transactionEnded } from '../ports/record-errors.ts'
 import type { SqlStatement } from '../sql/sql-driver.ts'
@@ -21,10 +22,14 @@ import {
 /** The default of `silenceMs`. */
 const SILENCE_MS = 10_000
 
-/** The shared resources of all workers: the writing connection, change feed and rate limiter. */
+/**
+ * The shared resources of all workers: the writing connection, change feed, rate limiter and
+ * instance reports.
+ */
 export class Primary {
   readonly changeFeed = new MemoryChangeFeed()
   readonly rateLimiter = new MemoryRateLimiter()
+  readonly instanceReports = new MemoryInstanceReports()
   readonly writer: SharedWriter
   /**
    * The time, in milliseconds, after which an open transaction without further statements is rolled
@@ -52,13 +57,15 @@ export class Primary {
 
 /**
  * The primary's side of the link to one worker. When the worker ends, its open transaction is
- * rolled back.
+ * rolled back and its instance reports are removed.
  */
 class PrimaryEnd {
   readonly #link: Link<ToWorker, ToPrimary>
   readonly #primary: Primary
   /** The newest transaction. A worker has only one transaction at a time. */
   #transaction: HeldTransaction | undefined
+  /** The instances that have reported through this link. */
+  readonly #instanceIds = new Set<string>()
   #isOver = false
 
   constructor(link: Link<ToWorker, ToPrimary>, primary: Primary) {
@@ -70,6 +77,7 @@ class PrimaryEnd {
       this.#isOver = true
       void subscribed.then((unsubscribe) => unsubscribe())
       this.#transaction?.lose(workerGone()).catch(() => undefined)
+      for (const id of this.#instanceIds) void primary.instanceReports.withdraw(id)
     })
   }
 
@@ -91,6 +99,15 @@ class PrimaryEnd {
         return undefined
       case 'lease':
         return this.#primary.rateLimiter.lease(request.key, request.window, request.amount)
+      case 'report':
+        this.#instanceIds.add(request.instanceId)
+        await this.#primary.instanceReports.report(request.instanceId, request.reports)
+        return undefined
+      case 'withdraw':
+        await this.#primary.instanceReports.withdraw(request.instanceId, request.environmentIds)
+        return undefined
+      case 'listReports':
+        return this.#primary.instanceReports.list(request.environmentId)
     }
   }
 

@@ -37,6 +37,12 @@ export function workerCapabilities(path: string, link: BareLink): Required<Capab
     rateLimiter: {
       lease: (key, window, amount) => primary.request({ type: 'lease', key, window, amount }),
     },
+    instanceReports: {
+      report: (instanceId, reports) => primary.request({ type: 'report', instanceId, reports }),
+      withdraw: (instanceId, environmentIds) =>
+        primary.request({ type: 'withdraw', instanceId, environmentIds }),
+      list: (environmentId) => primary.request({ type: 'listReports', environmentId }),
+    },
   }
 }
 

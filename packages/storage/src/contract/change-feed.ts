@@ -40,7 +40,8 @@ function describeDelivery(open: () => Promise<ChangeFeed>): void {
     const [first, second] = [listener(), listener()]
     await feed.subscribe(first.listen)
     await feed.subscribe(second.listen)
-    const changes: readonly FlagSetChange[] = [flagSetChange(7), { type: 'sdkKeys' }]
+    const project = { type: 'project', projectId: newId() } as const
+    const changes: readonly FlagSetChange[] = [flagSetChange(7), { type: 'sdkKeys' }, project]
     for (const change of changes) await feed.publish(change)
     for (const { received } of [first, second]) {
       await expect.poll(() => received, { timeout: SOON_MS }).toEqual(changes)

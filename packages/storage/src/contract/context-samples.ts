@@ -14,6 +14,7 @@ export function describeContextSamples(open: OpenStorage): void {
     describeTexts(open)
     describeKnownContexts(open)
     describeRemovedContexts(open)
+    describeLoading(open)
   })
 }
 
@@ -251,6 +252,48 @@ function describeRemovedContexts(open: OpenStorage): void {
   })
 }
 
+function describeLoading(open: OpenStorage): void {
+  it('Contexts of an environment are loaded in pages by their hashes, without those not seen since a time', async () => {
+    const storage = await open()
+    const environmentId = newId()
+    const hashes = ['d', 'b', 'e', 'a', 'c'].map((letter) => letter.repeat(32))
+    const seen = hashes.map((hash, minute) =>
+      newContextSample({ environmentId, hash, lastSeen: AT(minute) }),
+    )
+    await storage.recordContextSamples([...seen, newContextSample({ lastSeen: AT(4) })])
+    const pageAfter = async (after?: string) => {
+      const query = { environmentId, seenFrom: AT(1), limit: 2, ...(after && { after }) }
+      const { data, total } = await storage.loadContexts(query)
+      return [data.map(({ hash }) => hash[0]).join(''), total]
+    }
+    expect(await pageAfter()).toEqual(['ab', 4])
+    expect(await pageAfter(hashes[1])).toEqual(['ce', 4])
+    expect(await pageAfter(hashes[2])).toEqual(['', 4])
+    const query = { environmentId, seenFrom: AT(3), limit: 9, isCounted: false }
+    expect((await storage.loadContexts(query)).total).toBe(2)
+  })
+
+  it('A loaded context has the attributes of its latest sample and the rules that reduced it', async () => {
+    const storage = await open()
+    const contextJson = JSON.parse(
+      '{"kind":"user","__proto__":{"a":1},"n":-1.5e-7,"z":"\\u0001😀"}',
+    )
+    const seenFirst = { firstSeen: AT(1), lastSeen: AT(1) }
+    const first = newContextSample({ ...seenFirst, contextJson, reducedBy: 3 })
+    const { hash, kind, key, environmentId } = first
+    const later = { ...seenAt(first, 5), contextJson, kind, key, reducedBy: null }
+    await storage.recordContextSamples([first])
+    await storage.recordContextSamples([later])
+    const query = { environmentId, seenFrom: AT(0), limit: 5 }
+    const [loaded] = (await storage.loadContexts(query)).data
+    expect(JSON.stringify(JSON.parse(loaded?.contextText ?? ''))).toBe(JSON.stringify(contextJson))
+    expect({ ...loaded, contextText: '' }).toEqual({
+      ...{ hash, kind, key, contextText: '', lastSeen: AT(5) },
+      ...{ seenCount: first.seenCount + 1, reducedBy: null, settingsRevision: 6 },
+    })
+  })
+}
+
 function newContextSample(fields: Partial<ContextSample> = {}): ContextSample {
   const { deletedAt: _, ...contextSample } = sample('observedContext', fields)
   return contextSample
@@ -273,6 +316,8 @@ function seenAt(context: ContextSample, minute: number): ContextSample {
     evaluationSuccess: minute % 2 === 0,
     variationResults: JSON.stringify({ minute }),
     source: minute === 3 ? 'ws' : 'rest',
+    reducedBy: minute === 2 ? null : minute,
+    settingsRevision: minute + 1,
   }
 }
 

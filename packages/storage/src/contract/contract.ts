@@ -12,6 +12,7 @@ import { describeTransactions } from './transactions.ts'
 
 export { type ChangeFeedUnderTest, changeFeedContract } from './change-feed.ts'
 export type { StorageUnderTest } from './fixtures.ts'
+export { type InstanceReportsUnderTest, instanceReportsContract } from './instance-reports.ts'
 export { type RateLimiterUnderTest, rateLimiterContract } from './rate-limiter.ts'
 
 /**

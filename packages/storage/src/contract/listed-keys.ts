@@ -1,7 +1,5 @@
 import { expect, it } from 'vitest'
 import {
-  flagChange,
-  flagDefinition,
   keysChange,
   METADATA,
   type OpenStorage,
@@ -50,31 +48,10 @@ export function describeListedKeys(open: OpenStorage): void {
     expect(await lists()).toEqual([['a', 'b'], []])
   })
 
-  it('Loaded changes contain the complete segment if its listed keys have changed', async () => {
-    const { storage, environmentId, segment } = await withSegment(open)
-    await storage.publish(environmentId, [keysChange(segment.id, { added: ['a'] })], METADATA)
-    await storage.publish(
-      environmentId,
-      [flagChange(flagDefinition()), keysChange(segment.id, { list: 'excluded', added: ['b'] })],
-      METADATA,
-    )
-    const definition = { ...segment, included: ['a'], excluded: ['b'] }
-    const { segments } = await storage.loadChanges(environmentId, 2)
-    expect(segments).toEqual([{ id: segment.id, definition }])
-    const renamed = { ...segment, key: 'renamed' }
-    await storage.publish(environmentId, [segmentChange(renamed)], METADATA)
-    expect((await storage.loadChanges(environmentId, 3)).segments).toEqual([
-      { id: segment.id, definition: { ...definition, key: 'renamed' } },
-    ])
-  })
-
   it('Listed keys of a segment that is not published are kept but appear in no flag set', async () => {
     const { storage, environmentId, segment, lists } = await withSegment(open)
     await storage.publish(environmentId, [keysChange(segment.id, { added: ['a'] })], METADATA)
     await storage.publish(environmentId, [segmentRemoval(segment.id)], METADATA)
-    expect((await storage.loadChanges(environmentId, 2)).segments).toEqual([
-      { id: segment.id, definition: null },
-    ])
     expect(
       await storage.publish(environmentId, [keysChange(segment.id, { added: ['b'] })], METADATA),
     ).toBe(4)
@@ -83,7 +60,6 @@ export function describeListedKeys(open: OpenStorage): void {
       flags: [],
       segments: [],
     })
-    expect((await storage.loadChanges(environmentId, 3)).segments).toEqual([])
     await storage.publish(environmentId, [segmentChange(segment)], METADATA)
     expect(await lists()).toEqual([['a', 'b'], []])
   })

@@ -210,23 +210,41 @@ function describeFilters(open: OpenStorage): void {
     }
   })
 
-  it('A tag filter matches complete tags exactly', async () => {
+  it('A `contains` filter matches complete elements exactly', async () => {
     const names = await flagsWith(open, [
       { name: 'none', tags: [] },
       { name: 'odd', tags: ['","', '"', '%', 'ключ'] },
       { name: 'shop', tags: ['shop', 'a'] },
       { name: 'shops', tags: ['shops'] },
     ])
-    expect(await names({ tag: 'shop' })).toEqual(['shop'])
-    expect(await names({ tag: 'Shop' })).toEqual([])
-    for (const tag of ['","', '"', '%', 'ключ']) expect(await names({ tag })).toEqual(['odd'])
-    expect(await names({ tag: ',' })).toEqual([])
+    expect(await names({ contains: { tags: ['shop'] } })).toEqual(['shop'])
+    expect(await names({ contains: { tags: ['Shop'] } })).toEqual([])
+    for (const tag of ['","', '"', '%', 'ключ']) {
+      expect(await names({ contains: { tags: [tag] } })).toEqual(['odd'])
+    }
+    expect(await names({ contains: { tags: [','] } })).toEqual([])
   })
 
-  it('A tag filter matches no records of a kind without tags', async () => {
-    const storage = await open()
-    await insertAll(storage, 'segment', [sample('segment')])
-    expect(await storage.list('segment', { tag: 'a' })).toEqual({ data: [], total: 0 })
+  it('A `contains` filter matches records in which all arrays contain all their elements', async () => {
+    const names = await flagsWith(open, [
+      { name: 'both', tags: ['shop', 'web'], marks: ['on:live', 'on'] },
+      { name: 'one tag', tags: ['web'], marks: ['on'] },
+      { name: 'other marks', tags: ['shop', 'web'], marks: ['on:live-2', 'off'] },
+      { name: 'no marks', tags: ['web', 'shop'], marks: [] },
+    ])
+    const sort = { field: 'name', direction: 'asc' } as const
+    const found = (contains: ListQuery<'flag'>['contains'] = {}) => names({ contains, sort })
+    expect(await found({ tags: ['web', 'shop'] })).toEqual(['both', 'no marks', 'other marks'])
+    expect(await found({ tags: ['web'], marks: ['on'] })).toEqual(['both', 'one tag'])
+    expect(await found({ tags: ['web', 'shop'], marks: ['on', 'on:live'] })).toEqual(['both'])
+    expect(await found({ marks: ['on:live-2'] })).toEqual(['other marks'])
+    expect(await found({ tags: ['shop'], marks: [] })).toEqual(['both', 'no marks', 'other marks'])
+    expect(await found({})).toHaveLength(4)
+  })
+
+  it('A list can select records by a JSON field that is null', async () => {
+    const names = await flagsWith(open, [{ name: 'derived' }, { name: 'new', summary: null }])
+    expect(await names({ where: { summary: null } })).toEqual(['new'])
   })
 
   it('A record must match all conditions of a query', async () => {
@@ -237,9 +255,9 @@ function describeFilters(open: OpenStorage): void {
       { name: 'Checkout c', tags: ['x'] },
       { name: 'Basket', projectId, tags: ['x'] },
     ])
-    expect(await names({ where: { projectId }, search: 'checkout', tag: 'x' })).toEqual([
-      'Checkout a',
-    ])
+    expect(
+      await names({ where: { projectId }, search: 'checkout', contains: { tags: ['x'] } }),
+    ).toEqual(['Checkout a'])
   })
 }
 

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import type { Kind, Records } from '../ports/records.ts'
 import type { Changes, DefinitionChange, ListQuery, Storage } from '../ports/storage.ts'
 import { flagDefinition, publishedSegment } from './fixtures.ts'
+import { withSortedKeys } from './mergeable.ts'
 import {
   AT,
   anyText,
@@ -23,7 +24,7 @@ import { SAMPLES } from './samples/samples.ts'
 import { usageCommands } from './usage-commands.ts'
 
 /**
- * The kinds of records in commands. The kinds cover unique keys, tags, numbers and JSON. Records of
+ * The kinds of records in commands. The kinds cover unique keys, arrays of texts, numbers and JSON. Records of
  * two of the kinds cannot be deleted.
  */
 export const KINDS = [
@@ -50,6 +51,7 @@ const FIELDS: { readonly [K in ModelKind]: FieldsOf<K> } = {
     description: text,
     tags: fc.array(text, { maxLength: 3 }),
     archivedAt: nullable(time),
+    marks: fc.array(text, { maxLength: 3 }),
     revision: fc.integer({ min: 1, max: 3 }),
   },
   variation: {
@@ -81,11 +83,14 @@ const FIELDS: { readonly [K in ModelKind]: FieldsOf<K> } = {
   },
 }
 
+const elements = fc.array(text, { maxLength: 2 })
+
 const QUERIES: { readonly [K in ModelKind]: fc.Arbitrary<ListQuery<K>> } = {
   flag: query<'flag'>({
     where: fc.record({ projectId: parent, archivedAt: nullable(time) }, { requiredKeys: [] }),
     rangeField: 'archivedAt',
     sortFields: ['key', 'name', 'archivedAt', 'revision'],
+    contains: fc.record({ tags: elements, marks: elements }, { requiredKeys: [] }),
   }),
   variation: query<'variation'>({
     where: fc.record({ flagId: parent, isDefault: fc.boolean() }, { requiredKeys: [] }),
@@ -121,6 +126,7 @@ interface QueryArbitraries<K extends ModelKind> {
   readonly where: fc.Arbitrary<Partial<Records[K]>>
   readonly rangeField: keyof Records[K] & string
   readonly sortFields: readonly (keyof Records[K] & string)[]
+  readonly contains?: fc.Arbitrary<NonNullable<ListQuery<K>['contains']>>
 }
 
 function query<K extends ModelKind>(parts: QueryArbitraries<K>): fc.Arbitrary<ListQuery<K>> {
@@ -132,8 +138,9 @@ function query<K extends ModelKind>(parts: QueryArbitraries<K>): fc.Arbitrary<Li
     direction: fc.constantFrom('asc' as const, 'desc' as const),
   })
   const pages = { page: fc.integer({ min: 1, max: 3 }), limit: fc.integer({ min: 1, max: 3 }) }
+  const contains = parts.contains ?? fc.constant({})
   return fc.record(
-    { where: parts.where, range, search: text, tag: text, sort, ...pages },
+    { where: parts.where, range, search: text, contains, sort, ...pages },
     { requiredKeys: [] },
   )
 }
@@ -153,6 +160,9 @@ function recordCommands<K extends ModelKind>(kind: K): fc.Arbitrary<SessionComma
     return command(`insert ${kind}`, record, (session) => session.insert(kind, record))
   })
   const find = id.map((own) => command(`find ${kind}`, own, (session) => session.find(kind, own)))
+  const findDeleted = id.map((own) =>
+    command(`find deleted ${kind}`, own, (session) => session.findDeleted(kind, own)),
+  )
   const list = QUERIES[kind].map((input) =>
     command(`list ${kind}`, input, (session) => session.list(kind, input)),
   )
@@ -172,7 +182,8 @@ function recordCommands<K extends ModelKind>(kind: K): fc.Arbitrary<SessionComma
     const query = { ...(where && { where }), ...(range && { range }) }
     return command(`purge ${kind}`, query, (session) => session.purge(kind, query))
   })
-  const arbitraries: fc.Arbitrary<SessionCommand>[] = [insert, insert, find, list, revive, purge]
+  const reads: fc.Arbitrary<SessionCommand>[] = [find, findDeleted, list]
+  const arbitraries = [...reads, insert, insert, revive, purge]
   if (kind !== 'auditEvent') arbitraries.push(update)
   return fc.oneof(...arbitraries)
 }
@@ -262,7 +273,9 @@ const publicationCommands: fc.Arbitrary<SessionCommand> = fc.oneof(
     arbitrary: fc
       .tuple(environment, version)
       .map(([own, since]) =>
-        command('loadChanges', { own, since }, (session) => session.loadChanges(own, since)),
+        command('loadChanges', { own, since }, async (session) =>
+          withSortedKeys(await session.loadChanges(own, since)),
+        ),
       ),
   },
 )

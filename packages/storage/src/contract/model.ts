@@ -5,6 +5,7 @@ import { memory } from '../index.ts'
 import type { Kind } from '../ports/records.ts'
 import type { Storage } from '../ports/storage.ts'
 import type { StorageUnderTest } from './fixtures.ts'
+import { expectMergeable, withSortedKeys } from './mergeable.ts'
 import { commands, KINDS } from './model-commands.ts'
 import { type Command, ENVIRONMENTS, IDS } from './model-values.ts'
 import { inOrder } from './usage-commands.ts'
@@ -12,7 +13,10 @@ import { inOrder } from './usage-commands.ts'
 const RUNS = 40
 const TIMEOUT_MS = 120_000
 
-/** Tests that a store and the memory store return the same results for the same random commands. */
+/**
+ * Tests that a store and the memory store return the same results for the same random commands, and
+ * that loaded changes can be merged into every past flag set.
+ */
 export function describeModel(create: () => Promise<StorageUnderTest>): void {
   describe('model', () => {
     it(
@@ -38,6 +42,7 @@ async function compare(
       expect(await resultOf(command, storage)).toEqual(await resultOf(command, model))
     }
     expect(await everythingIn(storage)).toEqual(await everythingIn(model))
+    for (const environmentId of ENVIRONMENTS) await expectMergeable(storage, environmentId)
   } finally {
     await close()
   }
@@ -70,7 +75,7 @@ async function everythingIn(storage: Storage): Promise<unknown> {
     const { version: newest } = await storage.loadChanges(environmentId, 0)
     for (let version = 0; version <= newest; version += 1) {
       found.push(await storage.loadFlagSet(environmentId, version))
-      found.push(await storage.loadChanges(environmentId, version))
+      found.push(withSortedKeys(await storage.loadChanges(environmentId, version)))
     }
   }
   return found

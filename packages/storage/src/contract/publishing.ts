@@ -1,19 +1,15 @@
-import type { FlagSetDefinition } from '@ff/core'
-import { mergeChanges } from '@ff/core/changes'
 import { describe, expect, it } from 'vitest'
-import type { DefinitionChange, Storage } from '../ports/storage.ts'
 import {
   flagChange,
   flagDefinition,
   flagRemoval,
-  keysChange,
   METADATA,
   type OpenStorage,
   publishedSegment,
   segmentChange,
-  segmentRemoval,
 } from './fixtures.ts'
 import { describeListedKeys } from './listed-keys.ts'
+import { describeLoadedChanges, publishHistory } from './loaded-changes.ts'
 import { newId } from './samples/sample-fields.ts'
 import { describeVersionList } from './version-list.ts'
 
@@ -23,7 +19,7 @@ export function describePublishing(open: OpenStorage): void {
     describeVersions(open)
     describeFlagSets(open)
     describeClientVersions(open)
-    describeChanges(open)
+    describeLoadedChanges(open)
     describeListedKeys(open)
     describeVersionList(open)
   })
@@ -203,65 +199,4 @@ function describeFlagSets(open: OpenStorage): void {
     expect(await storage.loadFlagSet(environmentId, 2)).toBeUndefined()
     expect(await storage.loadFlagSet(environmentId, -1)).toBeUndefined()
   })
-}
-
-function describeChanges(open: OpenStorage): void {
-  it('Loaded changes contain only the changed definitions, in their current state', async () => {
-    const storage = await open()
-    const environmentId = newId()
-    const [kept, changed, deleted] = ['a', 'b', 'c'].map((key) => flagDefinition({ id: key, key }))
-    if (kept === undefined || changed === undefined || deleted === undefined) throw new Error()
-    await storage.publish(environmentId, [kept, changed, deleted].map(flagChange), METADATA)
-    await storage.publish(environmentId, [flagChange({ ...changed, isActive: false })], METADATA)
-    await storage.publish(
-      environmentId,
-      [flagRemoval(deleted.id), flagChange({ ...changed, type: 'json' })],
-      METADATA,
-    )
-    expect(await storage.loadChanges(environmentId, 1)).toEqual({
-      version: 3,
-      flags: [
-        { id: changed.id, definition: { ...changed, type: 'json' } },
-        { id: deleted.id, definition: null },
-      ],
-      segments: [],
-    })
-    const nothing = { version: 3, flags: [], segments: [] }
-    expect(await storage.loadChanges(environmentId, 3)).toEqual(nothing)
-    expect(await storage.loadChanges(environmentId, 99)).toEqual(nothing)
-  })
-
-  it('Merging loaded changes into an old flag set results in the current flag set', async () => {
-    const storage = await open()
-    const environmentId = newId()
-    const history = await publishHistory(storage, environmentId)
-    for (const old of history) {
-      const changes = await storage.loadChanges(environmentId, old.version)
-      expect(mergeChanges(old, changes)).toEqual(history.at(-1))
-    }
-  })
-}
-
-/** Publishes six versions and returns the flag set after each. */
-async function publishHistory(
-  storage: Storage,
-  environmentId: string,
-): Promise<readonly FlagSetDefinition[]> {
-  const [flag, other] = [flagDefinition({ key: 'one' }), flagDefinition({ key: 'two' })]
-  const segment = publishedSegment()
-  const publications: readonly (readonly DefinitionChange[])[] = [
-    [flagChange(flag), segmentChange(segment)],
-    [flagChange(other), keysChange(segment.id, { added: ['a', 'b'] })],
-    [flagChange({ ...flag, isActive: false }), keysChange(segment.id, { removed: ['a'] })],
-    [flagRemoval(flag.id), segmentChange({ ...segment, force: true })],
-    [segmentRemoval(segment.id), flagChange({ ...other, key: 'zero' })],
-    [flagChange(flag), segmentChange(segment)],
-  ]
-  const history: FlagSetDefinition[] = []
-  for (const changes of publications) {
-    await storage.publish(environmentId, changes, METADATA)
-    const flagSet = await storage.loadFlagSet(environmentId)
-    if (flagSet !== undefined) history.push(flagSet)
-  }
-  return history
 }

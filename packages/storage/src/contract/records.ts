@@ -260,6 +260,21 @@ function describeRevival(open: OpenStorage): void {
     expect((await storage.update('flag', flag.id, { revision: 5 }, 4)).revision).toBe(5)
   })
 
+  it('A deleted record can be found as deleted until it is revived', async () => {
+    const storage = await open()
+    const [flag, event] = [sample('flag'), sample('auditEvent')]
+    await storage.insert('flag', flag)
+    await storage.insert('auditEvent', event)
+    const found = () => storage.findDeleted('flag', flag.id)
+    expect(await found()).toBeUndefined()
+    const deleted = await storage.update('flag', flag.id, { deletedAt: DELETED_AT })
+    expect(await found()).toEqual(deleted)
+    await storage.revive('flag', flag.id)
+    expect(await found()).toBeUndefined()
+    expect(await storage.findDeleted('flag', newId())).toBeUndefined()
+    expect(await storage.findDeleted('auditEvent', event.id)).toBeUndefined()
+  })
+
   it('Reviving a record that is not deleted fails with NOT_FOUND', async () => {
     const storage = await open()
     const [flag, event] = [sample('flag'), sample('auditEvent')]

@@ -37,6 +37,8 @@ const contextSample: fc.Arbitrary<ContextSample> = fc
     evaluationSuccess: fc.boolean(),
     variationResults: anyText,
     source: fc.constantFrom('poll' as const, 'ws' as const),
+    reducedBy: nullable(fc.integer({ min: 0, max: 9 })),
+    settingsRevision: fc.integer({ min: 1, max: 9 }),
   })
   .map((fields) => {
     const { deletedAt: _, ...generated } = sample('observedContext', fields)
@@ -57,6 +59,18 @@ export const usageCommands: fc.Arbitrary<SessionCommand> = fc.oneof(
         session.recordContextSamples(contextSamples),
       ),
     ),
+  fc
+    .record(
+      {
+        environmentId: environment,
+        seenFrom: time,
+        after: key,
+        limit: fc.integer({ min: 1, max: 3 }),
+        isCounted: fc.boolean(),
+      },
+      { requiredKeys: ['environmentId', 'seenFrom', 'limit'] },
+    )
+    .map((query) => command('loadContexts', query, (session) => session.loadContexts(query))),
   time.map((minute) =>
     command('dropEvaluationCounts', minute, (session) => session.dropEvaluationCounts(minute)),
   ),

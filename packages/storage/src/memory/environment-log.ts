@@ -1,4 +1,5 @@
 import type { PublishedVersion } from '../ports/storage.ts'
+import type { ChangeEntries } from '../publication-log/changes.ts'
 import { type LogEntry, type LogTopic, topicName } from '../publication-log/publication-log.ts'
 
 /** The publication log of one environment. */
@@ -43,6 +44,20 @@ export function entriesAt(newest: LogLink, version: number): readonly LogEntry[]
     entries.push(link.entry)
   }
   return entries.reverse()
+}
+
+/** Returns the entries from which the changes after version `since` are computed. */
+export function changeEntries(log: EnvironmentLog, since: number): ChangeEntries {
+  const newest = [...log.topics.values()]
+  const after = newest
+    .filter(({ entry }) => entry.version > since)
+    .flatMap((link) => entriesAt(link, log.version))
+    .filter(({ version }) => version > since)
+  const changedIds = new Set(after.filter(({ kind }) => kind !== 'flag').map(({ id }) => id))
+  const before = newest
+    .filter(({ entry }) => entry.kind !== 'flag' && changedIds.has(entry.id))
+    .flatMap((link) => entriesAt(link, since))
+  return { after, before }
 }
 
 /** Returns the last version up to `version` that affected clients; 0 if there is none. */

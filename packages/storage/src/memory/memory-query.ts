@@ -1,6 +1,6 @@
 import { compareCodePoints } from '@ff/core'
 import { KIND_RULES, type Kind, type Records } from '../ports/records.ts'
-import type { ListQuery, Page } from '../ports/storage.ts'
+import type { ContextQuery, ListQuery, ObservedAttributes, Page } from '../ports/storage.ts'
 
 /** Returns the page that a query selects from these living records. */
 export function pageOf<K extends Kind>(
@@ -17,6 +17,37 @@ export function pageOf<K extends Kind>(
   return { data, total: isCounted ? total : data.length }
 }
 
+/** Returns the page of observed contexts that a query selects from these living records. */
+export function contextsOf(
+  living: readonly Records['observedContext'][],
+  { environmentId, seenFrom, after, limit, isCounted = true }: ContextQuery,
+): Page<ObservedAttributes> {
+  const range = { field: 'lastSeen', from: seenFrom } as const
+  const query = {
+    where: { environmentId },
+    range,
+    sort: { field: 'hash', direction: 'asc' },
+  } as const
+  const { data: seen, total } = pageOf('observedContext', living, query)
+  const isAfter = (hash: string) => after === undefined || compareCodePoints(hash, after) > 0
+  const data = seen
+    .filter(({ hash }) => isAfter(hash))
+    .slice(0, limit)
+    .map(toAttributes)
+  return { data, total: isCounted ? total : data.length }
+}
+
+function toAttributes(record: Records['observedContext']): ObservedAttributes {
+  const { hash, kind, key, lastSeen, seenCount, reducedBy, settingsRevision, contextJson } = record
+  const contextText = JSON.stringify(contextJson)
+  return { hash, kind, key, lastSeen, seenCount, reducedBy, settingsRevision, contextText }
+}
+
+/** Returns `true` if the record is not deleted. */
+export function isLiving(record: object): boolean {
+  return (fieldOf(record, 'deletedAt') ?? null) === null
+}
+
 /** Returns the value of an own property of the record, or `undefined` if it has none. */
 export function fieldOf(record: object, field: string): unknown {
   return Object.hasOwn(record, field) ? Reflect.get(record, field) : undefined
@@ -24,13 +55,15 @@ export function fieldOf(record: object, field: string): unknown {
 
 /** Returns `true` if a living or deleted record matches the conditions of the query. */
 export function matches<K extends Kind>(kind: K, record: Records[K], query: ListQuery<K>): boolean {
-  const { where = {}, range, search, tag } = query
+  const { where = {}, range, search, contains = {} } = query
   for (const [field, expected] of Object.entries(where)) {
     if (expected !== undefined && fieldOf(record, field) !== expected) return false
   }
   if (range !== undefined && !isInRange(fieldOf(record, range.field), range)) return false
   if (search !== undefined && !isFound(kind, record, search)) return false
-  return tag === undefined || hasTag(record, tag)
+  return Object.entries<readonly string[] | undefined>(contains).every(([field, elements = []]) =>
+    containsAll(fieldOf(record, field), elements),
+  )
 }
 
 function isInRange(value: unknown, { from, to }: { from?: string; to?: string }): boolean {
@@ -48,9 +81,8 @@ function isFound<K extends Kind>(kind: K, record: Records[K], search: string): b
   })
 }
 
-function hasTag(record: object, tag: string): boolean {
-  const tags = fieldOf(record, 'tags')
-  return Array.isArray(tags) && tags.includes(tag)
+function containsAll(array: unknown, elements: readonly string[]): boolean {
+  return Array.isArray(array) && elements.every((element) => array.includes(element))
 }
 
 function toAsciiLowerCase(text: string): string {

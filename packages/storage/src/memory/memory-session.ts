@@ -10,6 +10,7 @@ import { KIND_RULES, type Kind, type Records } from '../ports/records.ts'
 import { assertFinite, storableWhere } from '../ports/storable.ts'
 import type {
   Changes,
+  ContextQuery,
   ContextSample,
   DefinitionChange,
   DefinitionChanges,
@@ -17,6 +18,7 @@ import type {
   EvaluationCountQuery,
   EvaluationTotal,
   ListQuery,
+  ObservedAttributes,
   Page,
   PublishedVersion,
   PublishMetadata,
@@ -24,11 +26,11 @@ import type {
   StorageSession,
   VersionPage,
 } from '../ports/storage.ts'
+import { toChanges } from '../publication-log/changes.ts'
 import {
   contentOf,
   type LogTopic,
   newEntries,
-  toChanges,
   toFlagSet,
   topicName,
 } from '../publication-log/publication-log.ts'
@@ -40,13 +42,14 @@ import {
 } from '../usage/context-samples.ts'
 import { countName, mergeCounts, sumOf, totalsOf } from '../usage/evaluation-counts.ts'
 import {
+  changeEntries,
   clientVersionAt,
   EMPTY_LOG,
   type EnvironmentLog,
   entriesAt,
   presentEntries,
 } from './environment-log.ts'
-import { fieldOf, matches, pageOf } from './memory-query.ts'
+import { contextsOf, fieldOf, isLiving, matches, pageOf } from './memory-query.ts'
 import { Overlay } from './overlay.ts'
 
 /** The committed state of a memory store. */
@@ -83,6 +86,11 @@ export class MemorySession implements StorageSession {
     return record !== undefined && isLiving(record) ? record : undefined
   }
 
+  async findDeleted<K extends Kind>(kind: K, id: string): Promise<Records[K] | undefined> {
+    const record = this.#overlay(kind).get(id)
+    return record === undefined || isLiving(record) ? undefined : record
+  }
+
   async list<K extends Kind>(kind: K, query: ListQuery<K>): Promise<Page<Records[K]>> {
     const where = storableWhere(kind, query.where)
     return pageOf(kind, [...this.#overlay(kind).values()].filter(isLiving), { ...query, where })
@@ -110,7 +118,7 @@ export class MemorySession implements StorageSession {
       throw staleRevision(kind, id)
     }
     const changed = frozenCopy({ ...record, ...withoutUndefined(changes) })
-    this.#refuseTakenKeys(kind, changed)
+    if (isKeyChange(kind, changes)) this.#refuseTakenKeys(kind, changed)
     overlay.set(id, changed)
     return changed
   }
@@ -153,10 +161,12 @@ export class MemorySession implements StorageSession {
   ): Promise<Page<PublishedVersion>> {
     const log = this.#log(environmentId)
     const versions: PublishedVersion[] = []
-    for (let link = log.newest; link !== undefined; link = link.previous) {
-      versions.push(link.published)
+    let skipped = (page - 1) * limit
+    for (let link = log.newest; link && versions.length < limit; link = link.previous) {
+      if (skipped === 0) versions.push(link.published)
+      else skipped -= 1
     }
-    return { data: versions.slice((page - 1) * limit, page * limit), total: log.version }
+    return { data: versions, total: log.version }
   }
 
   async loadFlagSet(environmentId: string, at?: number): Promise<FlagSetDefinition | undefined> {
@@ -170,18 +180,9 @@ export class MemorySession implements StorageSession {
 
   async loadChanges(environmentId: string, since: number): Promise<DefinitionChanges> {
     const log = this.#log(environmentId)
-    const changedSegments = new Set<string>()
-    for (const { entry } of log.topics.values()) {
-      if (entry.kind !== 'flag' && entry.version > since) changedSegments.add(entry.id)
-    }
-    const entries = [...log.topics.values()].flatMap((newest) => {
-      const { kind, id, version } = newest.entry
-      const isChanged = kind === 'flag' ? version > since : changedSegments.has(id)
-      return isChanged ? entriesAt(newest, log.version) : []
-    })
     const { version } = log
     const clientVersion = clientVersionAt(log, version)
-    return runToEnd(toChanges(entries, { version, clientVersion, since }))
+    return runToEnd(toChanges(changeEntries(log, since), { version, clientVersion, since }))
   }
 
   async addEvaluationCounts(counts: readonly EvaluationCount[]): Promise<void> {
@@ -229,6 +230,10 @@ export class MemorySession implements StorageSession {
       seen.set(next.id, frozenCopy({ ...next, deletedAt: null }))
     }
     for (const [id, record] of seen) overlay.set(id, record)
+  }
+
+  async loadContexts(query: ContextQuery): Promise<Page<ObservedAttributes>> {
+    return contextsOf([...this.#overlay('observedContext').values()].filter(isLiving), query)
   }
 
   async purge<K extends Kind>(kind: K, query: PurgeQuery<K>): Promise<number> {
@@ -281,8 +286,9 @@ export class MemorySession implements StorageSession {
   }
 }
 
-function isLiving(record: object): boolean {
-  return (fieldOf(record, 'deletedAt') ?? null) === null
+/** Returns `true` if the changes contain a field of a unique key. */
+function isKeyChange(kind: Kind, changes: object): boolean {
+  return KIND_RULES[kind].unique.flat().some((field) => Object.hasOwn(changes, field))
 }
 
 function withoutUndefined(changes: object): object {

@@ -1,4 +1,9 @@
-import { changeFeedContract, rateLimiterContract, storageContract } from '../contract/contract.ts'
+import {
+  changeFeedContract,
+  instanceReportsContract,
+  rateLimiterContract,
+  storageContract,
+} from '../contract/contract.ts'
 import { memory } from './memory.ts'
 
 storageContract('memory', async () => {
@@ -13,5 +18,10 @@ changeFeedContract('memory', async () => ({
 
 rateLimiterContract('memory', async () => ({
   rateLimiter: memory().rateLimiter,
+  close: async () => undefined,
+}))
+
+instanceReportsContract('memory', async () => ({
+  instanceReports: memory().instanceReports,
   close: async () => undefined,
 }))

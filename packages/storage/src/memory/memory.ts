@@ -1,5 +1,6 @@
 import type { Capabilities } from '../ports/capabilities.ts'
 import { MemoryChangeFeed } from './memory-change-feed.ts'
+import { MemoryInstanceReports } from './memory-instance-reports.ts'
 import { MemoryRateLimiter } from './memory-rate-limiter.ts'
 import { createMemoryStorage } from './memory-storage.ts'
 
@@ -14,5 +15,6 @@ export function memory(): Required<Capabilities> {
     storage: createMemoryStorage(),
     changeFeed: new MemoryChangeFeed(),
     rateLimiter: new MemoryRateLimiter(),
+    instanceReports: new MemoryInstanceReports(),
   }
 }

@@ -1,4 +1,5 @@
 import type { ChangeFeed } from './change-feed.ts'
+import type { InstanceReports } from './instance-reports.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 import type { Storage } from './storage.ts'
 
@@ -11,4 +12,5 @@ export interface Capabilities {
   readonly storage?: Storage
   readonly changeFeed?: ChangeFeed
   readonly rateLimiter?: RateLimiter
+  readonly instanceReports?: InstanceReports
 }

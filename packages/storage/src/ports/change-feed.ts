@@ -1,10 +1,11 @@
 /**
- * A hint that an environment or the set of SDK keys has changed. The store is the source of truth:
- * a subscriber reads the new state from the store.
+ * A hint that an environment, the set of SDK keys, or any record of a project has changed. The store is the source of truth:
+ * a subscriber reads the new state from the store, and ignores types that it does not know.
  */
 export type FlagSetChange =
   | { readonly type: 'flagSet'; readonly environmentId: string; readonly version: number }
   | { readonly type: 'sdkKeys' }
+  | { readonly type: 'project'; readonly projectId: string }
 
 /** A signal that hints may have been lost: the subscriber must read all versions again. */
 export interface Resync {

@@ -21,6 +21,7 @@ import type {
   Webhook,
   WebhookDelivery,
 } from '@ff/protocol/management'
+import type { Summarized } from './flag-summary.ts'
 
 /** The stored form of a secret that is shown only once. */
 export interface Hashed {
@@ -87,6 +88,23 @@ export interface Findable {
    * no such key.
    */
   readonly key: string
+}
+
+/** The rules by which an observed context was reduced before it was stored. */
+export interface Reduced {
+  /**
+   * The version of the flag set that decided which attributes were kept. `null` if all attributes
+   * were kept, 0 if the version is unknown.
+   */
+  readonly reducedBy: number | null
+  /** The revision of the environment with the list of attributes that were kept in addition. */
+  readonly settingsRevision: number
+}
+
+/** The origin of the attributes that observed contexts of an environment keep in addition. */
+export interface KeptSince {
+  /** The revision of the environment that added each of `keptAttributes`, in the same order. */
+  readonly keptSince: readonly number[]
 }
 
 /** The credentials of a user. No endpoint returns these fields. */
@@ -177,8 +195,8 @@ export interface Records {
   invoice: Invoice
   paymentEvent: LastPaymentEvent
   project: Project
-  environment: Environment
-  flag: Flag
+  environment: Environment & KeptSince
+  flag: Flag & Summarized
   flagState: FlagState
   variation: Variation
   targetingRule: TargetingRule
@@ -196,7 +214,7 @@ export interface Records {
   idempotencyRecord: IdempotencyRecord
   webhook: Webhook & Sealed
   webhookDelivery: WebhookDelivery
-  observedContext: ObservedContext & Findable
+  observedContext: ObservedContext & Findable & Reduced
   userSketch: UserSketch
 }
 

@@ -23,11 +23,13 @@ export function createStorage(core: StorageCore): Storage {
     transaction,
     close: () => core.close(),
     find: async (kind, id) => core.committed().find(kind, id),
+    findDeleted: async (kind, id) => core.committed().findDeleted(kind, id),
     list: async (kind, query) => core.committed().list(kind, query),
     listVersions: async (...input) => core.committed().listVersions(...input),
     loadFlagSet: async (...input) => core.committed().loadFlagSet(...input),
     loadChanges: async (...input) => core.committed().loadChanges(...input),
     loadEvaluationCounts: async (query) => core.committed().loadEvaluationCounts(query),
+    loadContexts: async (query) => core.committed().loadContexts(query),
     insert: (kind, record) => transaction(kind, (tx) => tx.insert(kind, record)),
     update: (kind, id, changes, expectedRevision) =>
       transaction(kind, (tx) => tx.update(kind, id, changes, expectedRevision)),

@@ -1,10 +1,5 @@
-import type {
-  EvaluationReason,
-  FlagDefinition,
-  FlagSetDefinition,
-  SegmentDefinition,
-} from '@ff/core'
-import type { DefinitionDelta } from '@ff/core/changes'
+import type { EvaluationReason, FlagDefinition, FlagSetDefinition } from '@ff/core'
+import type { DefinitionDelta, KeyChanges, SegmentProperties } from '@ff/core/changes'
 import type { Kind, Records } from './records.ts'
 
 /**
@@ -23,6 +18,9 @@ import type { Kind, Records } from './records.ts'
 export interface StorageSession {
   /** Returns the living record with this id, or `undefined` if there is none. */
   find<K extends Kind>(kind: K, id: string): Promise<Records[K] | undefined>
+
+  /** Returns the deleted record with this id, or `undefined` if there is none. */
+  findDeleted<K extends Kind>(kind: K, id: string): Promise<Records[K] | undefined>
 
   /** Returns one page of living records. Records with equal sort values are ordered by id. */
   list<K extends Kind>(kind: K, query: ListQuery<K>): Promise<Page<Records[K]>>
@@ -82,8 +80,14 @@ export interface StorageSession {
   loadFlagSet(environmentId: string, at?: number): Promise<FlagSetDefinition | undefined>
 
   /**
-   * Returns the current state of all definitions that changed after version `since`. Each list is
-   * ordered by id.
+   * Returns the changes after version `since`. `mergeChanges` of `@ff/core/changes` applies them to
+   * the flag set at version `since`. The result is the current flag set, except for the order of
+   * listed keys. Flags and segments are ordered by id, changed keys in no particular order.
+   *
+   * The changes contain the current state of each flag and segment whose definition was published
+   * or removed after version `since`, and of each segment with other listed keys than at version
+   * `since`. A key that was added and removed again is omitted. If the flag set at version `since`
+   * does not contain a segment, all its listed keys are added.
    */
   loadChanges(environmentId: string, since: number): Promise<DefinitionChanges>
 
@@ -116,6 +120,13 @@ export interface StorageSession {
    * cannot be saved. In both cases nothing is added.
    */
   recordContextSamples(samples: readonly ContextSample[]): Promise<void>
+
+  /**
+   * Returns living observed contexts of an environment, ordered by hash. The hashes are uniformly
+   * distributed, so that the first contexts are a random sample of all. `total` is the number of
+   * contexts that were seen since `seenFrom`, regardless of `after` and `limit`.
+   */
+  loadContexts(query: ContextQuery): Promise<Page<ObservedAttributes>>
 
   /**
    * Permanently removes all matching records, including deleted records, and returns their number.
@@ -169,6 +180,29 @@ export interface EvaluationTotal extends EvaluationOutcome {
 /** One or more evaluations of a context. */
 export type ContextSample = Omit<Records['observedContext'], 'deletedAt'>
 
+/** Selects observed contexts of one environment. */
+export interface ContextQuery {
+  readonly environmentId: string
+  /** The earliest `lastSeen`, a timestamp. */
+  readonly seenFrom: string
+  /** Omits the contexts up to this hash; absent for the first contexts. */
+  readonly after?: string
+  /** The maximum number of contexts, at least 1. */
+  readonly limit: number
+  /** If `false`, `total` is the number of returned contexts. Default: `true`. */
+  readonly isCounted?: boolean
+}
+
+/** An observed context without the results of its evaluation, which can be long. */
+export interface ObservedAttributes
+  extends Pick<
+    Records['observedContext'],
+    'hash' | 'kind' | 'key' | 'lastSeen' | 'seenCount' | 'reducedBy' | 'settingsRevision'
+  > {
+  /** The JSON text of the stored context. */
+  readonly contextText: string
+}
+
 /** A store: the persistent data of a server. */
 export interface Storage extends StorageSession {
   /**
@@ -198,6 +232,11 @@ export interface Storage extends StorageSession {
 /** The fields that an update can change: all except `id` and `createdAt`. */
 export type Changes<K extends Kind> = Partial<Omit<Records[K], 'id' | 'createdAt'>>
 
+/** The name of a field with an array of texts. */
+type TextArrayField<K extends Kind> = {
+  [F in keyof Records[K]]: Records[K][F] extends readonly string[] ? F : never
+}[keyof Records[K]]
+
 /** The filter, the order and the page of a list. */
 export interface ListQuery<K extends Kind> {
   /**
@@ -213,8 +252,8 @@ export interface ListQuery<K extends Kind> {
   }
   /** Text that at least one searchable field of the kind must contain, ignoring ASCII case. */
   readonly search?: string
-  /** A tag that the record's `tags` must contain. */
-  readonly tag?: string
+  /** The texts that arrays of texts must contain: each listed text, as a complete element. */
+  readonly contains?: { readonly [F in TextArrayField<K>]?: readonly string[] }
   /**
    * The order. Text is compared by code point, and `null` sorts before all other values. If absent,
    * records are ordered by id.
@@ -289,22 +328,20 @@ export interface ChangedDefinition {
 }
 
 /** A segment definition without its listed keys, which are published as differences. */
-export type PublishedSegment = Omit<SegmentDefinition, 'included' | 'excluded'>
+export type PublishedSegment = SegmentProperties
 
 /**
  * Keys that are added to and removed from a list of a segment. A key that is in both `added` and
  * `removed` is in the list afterwards. Lists are stored by segment id, even if no definition of the
  * segment is published. Such lists appear in no flag set.
  */
-export interface SegmentKeysChange {
+export interface SegmentKeysChange extends KeyChanges {
   readonly segmentId: string
   readonly list: 'included' | 'excluded'
-  readonly added: readonly string[]
-  readonly removed: readonly string[]
 }
 
 /**
- * The complete definitions that changed after a version, including listed keys: the input of
- * `mergeChanges` of `@ff/core`. The version is 0 if nothing has been published.
+ * The flags and segments that changed after a version: the input of `mergeChanges` of
+ * `@ff/core/changes`. The version is 0 if nothing has been published.
  */
 export type DefinitionChanges = DefinitionDelta

@@ -1,8 +1,6 @@
-import type { DefinitionChange, SegmentKeysChange } from '../ports/storage.ts'
+import type { KeyChanges } from '@ff/core/changes'
+import type { DefinitionChange } from '../ports/storage.ts'
 import type { Interruptible } from '../runtime/time-slice.ts'
-
-/** The keys that a change adds to and removes from one list of a segment. */
-export type KeyDifference = Pick<SegmentKeysChange, 'added' | 'removed'>
 
 /** The cost of reading a log entry, expressed as a number of keys. */
 const ENTRY_WEIGHT = 20
@@ -12,7 +10,7 @@ const MIN_CHECKPOINT_WEIGHT = 1000
  * Returns `true` if the differences cost more to read than the checkpoint, which is the first
  * element of the array.
  */
-export function isCheckpointDue([checkpoint, ...differences]: readonly KeyDifference[]): boolean {
+export function isCheckpointDue([checkpoint, ...differences]: readonly KeyChanges[]): boolean {
   let weight = 0
   for (const { added, removed } of differences) {
     weight += ENTRY_WEIGHT + added.length + removed.length
@@ -20,8 +18,8 @@ export function isCheckpointDue([checkpoint, ...differences]: readonly KeyDiffer
   return weight > Math.max(MIN_CHECKPOINT_WEIGHT, checkpoint?.added.length ?? 0)
 }
 
-/** Parses the body of a log entry. Returns an empty difference for `null`. */
-export function toKeyDifference(body: string | null): KeyDifference {
+/** Parses the body of a log entry. Returns no changes for `null`. */
+export function toKeyChanges(body: string | null): KeyChanges {
   return body === null ? { added: [], removed: [] } : JSON.parse(body)
 }
 
@@ -31,8 +29,8 @@ export function toKeyDifference(body: string | null): KeyDifference {
  */
 export function* effectOf(
   changes: readonly DefinitionChange[],
-  known: readonly KeyDifference[],
-): Interruptible<KeyDifference> {
+  known: readonly KeyChanges[],
+): Interruptible<KeyChanges> {
   const differences = changes.filter((change) => change.kind === 'segmentKeys')
   const touched = new Set(differences.flatMap(({ added, removed }) => [...added, ...removed]))
   const before = yield* foldKeys(known, touched)
@@ -44,7 +42,7 @@ export function* effectOf(
   }
 }
 
-function apply(difference: KeyDifference, keys: Set<string>): void {
+function apply(difference: KeyChanges, keys: Set<string>): void {
   for (const key of difference.removed) keys.delete(key)
   for (const key of difference.added) keys.add(key)
 }
@@ -57,7 +55,7 @@ const KEYS_PER_STEP = 10_000
  * omitted.
  */
 export function* foldKeys(
-  differences: readonly KeyDifference[],
+  differences: readonly KeyChanges[],
   interesting?: ReadonlySet<string>,
 ): Interruptible<Set<string>> {
   const keys = new Set<string>()
@@ -69,4 +67,30 @@ export function* foldKeys(
     }
   }
   return keys
+}
+
+/**
+ * Returns the keys that consecutive differences add and remove in total. Each difference must
+ * contain only keys with an effect: added keys that were not listed, and removed keys that were.
+ */
+export function* sumOf(differences: readonly KeyChanges[]): Interruptible<KeyChanges> {
+  const added = new Set<string>()
+  const removed = new Set<string>()
+  for (const difference of differences) {
+    yield* addOrCancel(difference.removed, removed, added)
+    yield* addOrCancel(difference.added, added, removed)
+  }
+  return { added: [...added], removed: [...removed] }
+}
+
+/** Removes changed keys from `opposite`, and adds those that `opposite` does not contain to `sum`. */
+function* addOrCancel(
+  changed: readonly string[],
+  sum: Set<string>,
+  opposite: Set<string>,
+): Interruptible<void> {
+  for (const [index, key] of changed.entries()) {
+    if (index % KEYS_PER_STEP === 0) yield
+    if (!opposite.delete(key)) sum.add(key)
+  }
 }

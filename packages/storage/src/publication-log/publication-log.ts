@@ -4,22 +4,16 @@ import {
   type FlagSetDefinition,
   type SegmentDefinition,
 } from '@ff/core'
+import type { KeyChanges } from '@ff/core/changes'
 import type {
   ChangedDefinition,
   DefinitionChange,
-  DefinitionChanges,
   PublishedSegment,
   PublishedVersion,
 } from '../ports/storage.ts'
 import type { Interruptible } from '../runtime/time-slice.ts'
 import { parseIncrementally, stringifyIncrementally } from './incremental-json.ts'
-import {
-  effectOf,
-  foldKeys,
-  isCheckpointDue,
-  type KeyDifference,
-  toKeyDifference,
-} from './key-differences.ts'
+import { effectOf, foldKeys, isCheckpointDue, toKeyChanges } from './key-differences.ts'
 
 /** The subject of a log entry: a definition, or one of the two key lists of a segment. */
 export interface LogTopic {
@@ -39,8 +33,7 @@ export interface LogEntry extends LogTopic {
   /** The version of the oldest entry that is needed to read the state of the topic. */
   readonly baseVersion: number
   /**
-   * JSON text: a definition, or a `KeyDifference` for listed keys. `null` if the definition is
-   * removed.
+   * JSON text: a definition, or `KeyChanges` for listed keys. `null` if the definition is removed.
    */
   readonly body: string | null
 }
@@ -132,7 +125,7 @@ export interface VersionNumbers {
 }
 
 /** Returns the version numbers, without `clientVersion` if it equals `version`. */
-function versionFields({ version, clientVersion }: VersionNumbers) {
+export function versionFields({ version, clientVersion }: VersionNumbers) {
   return clientVersion === version ? { version } : { version, clientVersion }
 }
 
@@ -153,31 +146,6 @@ export function* toFlagSet(
     segments: [...segments.values()]
       .filter((definition) => definition !== null)
       .sort((a, b) => compareCodePoints(a.id, b.id)),
-  }
-}
-
-/**
- * Returns the definitions that changed after version `since`. The entries must contain the state of
- * every changed flag. If the definition or a list of a segment has changed, the entries must
- * contain the state of its definition and of both its lists.
- */
-export function* toChanges(
-  entries: readonly LogEntry[],
-  { since, ...numbers }: VersionNumbers & { readonly since: number },
-): Interruptible<DefinitionChanges> {
-  const goneBefore = new Set<string>()
-  for (const { kind, id, version: changedAt, body } of entries) {
-    if (kind === 'segment' && body === null && changedAt <= since) goneBefore.add(id)
-  }
-  const { flags, segments } = yield* fold(entries)
-  const changed = <T>(definitions: ReadonlyMap<string, T>) =>
-    [...definitions]
-      .map(([id, definition]) => ({ id, definition }))
-      .sort((a, b) => compareCodePoints(a.id, b.id))
-  return {
-    ...versionFields(numbers),
-    flags: changed(flags),
-    segments: changed(segments).filter(({ id }) => !goneBefore.has(id)),
   }
 }
 
@@ -216,7 +184,7 @@ function* keysEntry({
   changes,
   present,
 }: TopicChange): Interruptible<LogEntry | undefined> {
-  const known = present.map(({ body }) => toKeyDifference(body))
+  const known = present.map(({ body }) => toKeyChanges(body))
   yield
   const difference = yield* effectOf(changes, known)
   if (difference.added.length + difference.removed.length === 0) return undefined
@@ -234,14 +202,15 @@ interface Definitions {
   readonly segments: ReadonlyMap<string, SegmentDefinition | null>
 }
 
-function* definitionIn(body: string | null): Interruptible<unknown> {
+/** Parses the body of a log entry of a definition. */
+export function* definitionIn(body: string | null): Interruptible<unknown> {
   return body === null ? null : yield* parseIncrementally(body)
 }
 
 function* fold(entries: readonly LogEntry[]): Interruptible<Definitions> {
   const flags = new Map<string, FlagDefinition | null>()
   const published = new Map<string, PublishedSegment | null>()
-  const differences = new Map<string, KeyDifference[]>()
+  const differences = new Map<string, KeyChanges[]>()
   for (const entry of entries) {
     const { kind, id, body } = entry
     if (kind === 'flag') flags.set(id, (yield* definitionIn(body)) as FlagDefinition | null)
@@ -249,8 +218,8 @@ function* fold(entries: readonly LogEntry[]): Interruptible<Definitions> {
       published.set(id, (yield* definitionIn(body)) as PublishedSegment | null)
     else {
       const known = differences.get(topicName(entry))
-      if (known === undefined) differences.set(topicName(entry), [toKeyDifference(body)])
-      else known.push(toKeyDifference(body))
+      if (known === undefined) differences.set(topicName(entry), [toKeyChanges(body)])
+      else known.push(toKeyChanges(body))
     }
     yield
   }

@@ -5,13 +5,13 @@ import {
   type RolloutDefinition,
   type RuleDefinition,
 } from '@ff/core'
-import type { Condition, Rollout } from '@ff/protocol/management'
+import type { Condition, Flag, Rollout } from '@ff/protocol/management'
 import type { Records } from '../ports/records.ts'
 import type { PublishedSegment } from '../ports/storage.ts'
 
 /** The living records from which the definition of a flag in one environment is built. */
 export interface FlagRecords {
-  readonly flag: Records['flag']
+  readonly flag: Flag
   readonly state: Records['flagState']
   readonly variations: readonly Records['variation'][]
   readonly rules: readonly Records['targetingRule'][]

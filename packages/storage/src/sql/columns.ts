@@ -20,8 +20,14 @@ const COLUMN_TYPES: { readonly [K in KindsWithTypes]: TypesOf<K> } = {
   invoice: { metadata: 'json' },
   paymentEvent: { subject: 'json' },
   project: { newFlagsClientVisible: 'boolean' },
-  environment: { isDefault: 'boolean' },
-  flag: { tags: 'json', clientVisible: 'boolean' },
+  environment: {
+    isDefault: 'boolean',
+    isProduction: 'boolean',
+    commentRequired: 'boolean',
+    keptAttributes: 'json',
+    keptSince: 'json',
+  },
+  flag: { tags: 'json', clientVisible: 'boolean', summary: 'json', marks: 'json' },
   flagState: { isActive: 'boolean', targets: 'json', prerequisites: 'json' },
   variation: { isDefault: 'boolean' },
   targetingRule: { conditions: 'json' },
@@ -74,9 +80,4 @@ export function columnTypeOf(kind: Kind, field: string): ColumnType | undefined 
 /** Returns `true` if records of this kind have `deletedAt`. */
 export function isDeletable(kind: Kind): boolean {
   return !Object.hasOwn(PERMANENT_KINDS, kind)
-}
-
-/** Returns `true` if records of this kind have `tags`. */
-export function hasTags(kind: Kind): boolean {
-  return columnTypeOf(kind, 'tags') !== undefined
 }

@@ -3,10 +3,20 @@ import type { SqlDialect } from './dialect.ts'
 import { initial } from './migrations/0001-initial.ts'
 import { auditWalks } from './migrations/0002-audit-walks.ts'
 import { clientVisibility } from './migrations/0003-client-visibility.ts'
+import { environmentSettings } from './migrations/0004-environment-settings.ts'
+import { flagSummaries } from './migrations/0005-flag-summaries.ts'
+import { observedContextReduction } from './migrations/0006-observed-context-reduction.ts'
 import type { Migration } from './migrations/migration.ts'
 import { plain, type SqlDriver } from './sql-driver.ts'
 
-const MIGRATIONS: readonly Migration[] = [initial, auditWalks, clientVisibility]
+const MIGRATIONS: readonly Migration[] = [
+  initial,
+  auditWalks,
+  clientVisibility,
+  environmentSettings,
+  flagSummaries,
+  observedContextReduction,
+]
 
 const LOCK = 'migrate'
 

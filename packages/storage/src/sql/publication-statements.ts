@@ -129,31 +129,53 @@ export class PublicationStatements {
   }
 
   /**
-   * Selects the current state of all flags and segments that changed after version `since`. The
-   * state of a segment includes its listed keys, even if they have not changed. Cross joins fix the
-   * join order, because a query planner without statistics would start with the whole log.
+   * Selects the entries after version `since` that belong to the current state of their topic. A
+   * cross join fixes the join order, because a query planner without statistics would start with
+   * the whole log. The same applies to `segmentsBefore`.
    */
-  changed(environmentId: string, since: number): SqlStatement {
+  changedAfter(environmentId: string, since: number): SqlStatement {
+    return this.#statement`
+      select p.kind, p.entity_id, p.version, p.base_version, p.body
+      from ff_publication_head h
+      cross join ff_publication p
+      where h.environment_id = ${environmentId} and h.version > ${since}
+        and p.environment_id = h.environment_id and p.kind = h.kind
+        and p.entity_id = h.entity_id and p.version between
+          case when h.base_version > ${since} then h.base_version else ${since} + 1 end
+          and h.version
+      ${IN_ORDER}`
+  }
+
+  /**
+   * Selects the state at version `since` of the segments that changed later: their definitions, and
+   * each list that has a later checkpoint or whose segment was not published at this version.
+   */
+  segmentsBefore(environmentId: string, since: number): SqlStatement {
     return this.#statement`
       select p.kind, p.entity_id, p.version, p.base_version, p.body
       from (
-        select kind, entity_id from ff_publication_head
-        where environment_id = ${environmentId} and version > ${since}
-        union
-        select part.kind, part.entity_id
-        from ff_publication_head changed
-        join ff_publication_head part on part.environment_id = changed.environment_id
-          and part.kind in ('segment', 'included', 'excluded')
-          and part.entity_id = changed.entity_id
-        where changed.environment_id = ${environmentId} and changed.version > ${since}
-          and changed.kind <> 'flag'
-      ) topic
+        select distinct entity_id from ff_publication_head
+        where environment_id = ${environmentId} and version > ${since} and kind <> 'flag'
+      ) changed
       cross join ff_publication_head h
+      cross join ff_publication newest
       cross join ff_publication p
-      where h.environment_id = ${environmentId} and h.kind = topic.kind
-        and h.entity_id = topic.entity_id and p.environment_id = h.environment_id
-        and p.kind = h.kind and p.entity_id = h.entity_id
-        and p.version between h.base_version and h.version
+      where h.environment_id = ${environmentId}
+        and h.kind in ('segment', 'included', 'excluded') and h.entity_id = changed.entity_id
+        and (h.kind = 'segment' or h.base_version > ${since} or (
+          select body from ff_publication
+          where environment_id = ${environmentId} and kind = 'segment'
+            and entity_id = changed.entity_id and version <= ${since}
+          order by version desc limit 1
+        ) is null)
+        and newest.environment_id = h.environment_id and newest.kind = h.kind
+        and newest.entity_id = h.entity_id and newest.version = (
+          select max(version) from ff_publication
+          where environment_id = h.environment_id and kind = h.kind
+            and entity_id = h.entity_id and version <= ${since}
+        )
+        and p.environment_id = h.environment_id and p.kind = h.kind
+        and p.entity_id = h.entity_id and p.version between newest.base_version and newest.version
       ${IN_ORDER}`
   }
 

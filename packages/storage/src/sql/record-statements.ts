@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { KIND_RULES, type Kind, type Records } from '../ports/records.ts'
 import { assertFinite, storableWhere } from '../ports/storable.ts'
 import type { Changes, ListQuery, PurgeQuery } from '../ports/storage.ts'
-import { columnOf, hasTags, isDeletable, tableOf } from './columns.ts'
+import { columnOf, isDeletable, tableOf } from './columns.ts'
 import type { SqlDialect } from './dialect.ts'
 import { toRow } from './rows.ts'
 import type { SqlRow, SqlStatement, SqlValue } from './sql-driver.ts'
@@ -16,7 +16,8 @@ type Comparison = readonly [column: string, operator: 'is' | '=' | '>=' | '<', v
 interface Wanted {
   readonly where: readonly Comparison[]
   readonly search: string | undefined
-  readonly tag: string | undefined
+  /** The elements that arrays must contain. */
+  readonly contained: readonly (readonly [column: string, element: string])[]
 }
 
 /** The statements that read, write and remove records. */
@@ -34,6 +35,16 @@ export class RecordStatements {
     return this.#templates.fill(`find ${kind}`, placeholders, () =>
       this.#living(kind).selectAll().where('id', '=', placeholder),
     )
+  }
+
+  /**
+   * Selects a deleted record. The statement is `undefined` if records of this kind cannot be
+   * deleted.
+   */
+  findDeleted(kind: Kind, id: string): SqlStatement | undefined {
+    if (!isDeletable(kind)) return undefined
+    const rows = this.#dialect.builder.selectFrom(tableOf(kind)).selectAll().where('id', '=', id)
+    return toStatement(rows.where('deleted_at', 'is not', null).compile())
   }
 
   /**
@@ -147,9 +158,7 @@ export class RecordStatements {
    * because it requires a different operator.
    */
   #wanted<K extends Kind>(kind: K, query: ListQuery<K>, placeholders: Placeholders): Wanted {
-    const { range, search, tag } = query
-    const placeholder = (value: string | undefined) =>
-      value === undefined ? value : placeholders.for(value)
+    const { range, search, contains = {} } = query
     const fields = storableWhere(kind, query.where)
     const expected = Object.entries(toRow({ kind, fields, dialect: this.#dialect }))
     const where = expected.map(([column, value]): Comparison => {
@@ -158,10 +167,14 @@ export class RecordStatements {
     const { field = '', from, to } = range ?? {}
     if (from !== undefined) where.push([columnOf(field), '>=', placeholders.for(from)])
     if (to !== undefined) where.push([columnOf(field), '<', placeholders.for(to)])
-    return { where, search: placeholder(search), tag: placeholder(tag) }
+    const contained = Object.entries<readonly string[] | undefined>(contains).flatMap(
+      ([array, elements = []]) =>
+        elements.map((element) => [columnOf(array), placeholders.for(element)] as const),
+    )
+    return { where, contained, search: search === undefined ? search : placeholders.for(search) }
   }
 
-  #matching(kind: Kind, { where, search, tag }: Wanted, among = this.#living(kind)) {
+  #matching(kind: Kind, { where, search, contained }: Wanted, among = this.#living(kind)) {
     let rows = among
     for (const comparison of where) rows = rows.where(...comparison)
     if (search !== undefined) {
@@ -170,10 +183,8 @@ export class RecordStatements {
         or(columns.map((column) => this.#dialect.containsText(column, search))),
       )
     }
-    if (tag !== undefined) {
-      rows = rows.where(
-        hasTags(kind) ? this.#dialect.containsElement('tags', tag) : sql<boolean>`1 = 0`,
-      )
+    for (const [column, element] of contained) {
+      rows = rows.where(this.#dialect.containsElement(column, element))
     }
     return rows
   }

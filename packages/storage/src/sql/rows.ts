@@ -1,6 +1,6 @@
 import { FlagError } from '@ff/core'
 import type { Kind, Records } from '../ports/records.ts'
-import type { EvaluationTotal, PublishedVersion } from '../ports/storage.ts'
+import type { EvaluationTotal, ObservedAttributes, PublishedVersion } from '../ports/storage.ts'
 import type { LogEntry } from '../publication-log/publication-log.ts'
 import { type ColumnType, columnOf, columnTypeOf, fieldOf } from './columns.ts'
 import type { SqlDialect } from './dialect.ts'
@@ -97,6 +97,20 @@ export function toEvaluationTotal(row: SqlRow): EvaluationTotal {
     source: row.source as EvaluationTotal['source'],
     count: Number(row.count),
     micros: Number(row.micros),
+  }
+}
+
+/** Converts a row of observed contexts, selected in `usage-statements.ts`. */
+export function toObservedAttributes(row: SqlRow): ObservedAttributes {
+  return {
+    hash: String(row.hash),
+    kind: String(row.kind),
+    key: String(row.key),
+    lastSeen: String(row.last_seen),
+    seenCount: Number(row.seen_count),
+    reducedBy: row.reduced_by === null ? null : Number(row.reduced_by),
+    settingsRevision: Number(row.settings_revision),
+    contextText: String(row.context_json),
   }
 }
 

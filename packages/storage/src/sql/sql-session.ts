@@ -4,6 +4,7 @@ import { recordNotFound, staleRevision } from '../ports/record-errors.ts'
 import type { Kind, Records } from '../ports/records.ts'
 import type {
   Changes,
+  ContextQuery,
   ContextSample,
   DefinitionChange,
   DefinitionChanges,
@@ -11,6 +12,7 @@ import type {
   EvaluationCountQuery,
   EvaluationTotal,
   ListQuery,
+  ObservedAttributes,
   Page,
   PublishedVersion,
   PublishMetadata,
@@ -18,13 +20,13 @@ import type {
   StorageSession,
   VersionPage,
 } from '../ports/storage.ts'
+import { toChanges } from '../publication-log/changes.ts'
 import {
   contentOf,
   definitionOf,
   type LogEntry,
   type LogTopic,
   newEntries,
-  toChanges,
   toFlagSet,
   topicName,
   topicOf,
@@ -37,7 +39,14 @@ import type { SqlDialect } from './dialect.ts'
 import { assertIntact, EMPTY_DIGEST, nextDigest } from './present-digest.ts'
 import { PublicationStatements } from './publication-statements.ts'
 import { RecordStatements } from './record-statements.ts'
-import { fromRow, rowReader, toEvaluationTotal, toLogEntry, toPublishedVersion } from './rows.ts'
+import {
+  fromRow,
+  rowReader,
+  toEvaluationTotal,
+  toLogEntry,
+  toObservedAttributes,
+  toPublishedVersion,
+} from './rows.ts'
 import type { SqlRow, SqlTransaction } from './sql-driver.ts'
 import { UsageStatements } from './usage-statements.ts'
 
@@ -76,9 +85,15 @@ export class SqlSession implements StorageSession {
     return rows[0] === undefined ? undefined : fromRow(kind, rows[0])
   }
 
+  async findDeleted<K extends Kind>(kind: K, id: string): Promise<Records[K] | undefined> {
+    const find = this.#records.findDeleted(kind, id)
+    const [rows = []] = find === undefined ? [] : await this.#connection.run([find])
+    return rows[0] === undefined ? undefined : fromRow(kind, rows[0])
+  }
+
   async list<K extends Kind>(kind: K, query: ListQuery<K>): Promise<Page<Records[K]>> {
     const [rows = [], totals] = await this.#connection.run(this.#records.list(kind, query))
-    const data = await this.#slices.run(recordsIn(kind, rows))
+    const data = await this.#slices.run(each(rows, rowReader(kind, rows[0] ?? {})))
     return { data, total: Number(totals?.[0]?.total ?? data.length) }
   }
 
@@ -141,11 +156,13 @@ export class SqlSession implements StorageSession {
   }
 
   async loadChanges(environmentId: string, since: number): Promise<DefinitionChanges> {
-    const [versions, rows = []] = await this.#connection.run([
+    const [versions, after = [], before = []] = await this.#connection.run([
       this.#log.version(environmentId),
-      this.#log.changed(environmentId, since),
+      this.#log.changedAfter(environmentId, since),
+      this.#log.segmentsBefore(environmentId, since),
     ])
-    return this.#slices.run(toChanges(rows.map(toLogEntry), { ...headIn(versions), since }))
+    const entries = { after: after.map(toLogEntry), before: before.map(toLogEntry) }
+    return this.#slices.run(toChanges(entries, { ...headIn(versions), since }))
   }
 
   async addEvaluationCounts(counts: readonly EvaluationCount[]): Promise<void> {
@@ -165,6 +182,12 @@ export class SqlSession implements StorageSession {
   async recordContextSamples(samples: readonly ContextSample[]): Promise<void> {
     if (samples.length === 0) return
     await this.#connection.run([this.#usage.recordContextSamples(mergeContextSamples(samples))])
+  }
+
+  async loadContexts(query: ContextQuery): Promise<Page<ObservedAttributes>> {
+    const [rows = [], totals] = await this.#connection.run(this.#usage.contexts(query))
+    const data = await this.#slices.run(each(rows, toObservedAttributes))
+    return { data, total: Number(totals?.[0]?.total ?? data.length) }
   }
 
   async purge<K extends Kind>(kind: K, query: PurgeQuery<K>): Promise<number> {
@@ -210,17 +233,17 @@ export class SqlSession implements StorageSession {
   }
 }
 
-function* recordsIn<K extends Kind>(
-  kind: K,
+/** Converts rows one by one. The caller can pause the work at each `yield`. */
+function* each<T>(
   rows: readonly SqlRow[],
-): Interruptible<readonly Records[K][]> {
-  const records: Records[K][] = []
-  const read = rowReader(kind, rows[0] ?? {})
+  convert: (row: SqlRow) => T,
+): Interruptible<readonly T[]> {
+  const converted: T[] = []
   for (const row of rows) {
-    records.push(read(row))
+    converted.push(convert(row))
     yield
   }
-  return records
+  return converted
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Storage } from '../ports/storage.ts'
 import { createStorage } from '../ports/storage-core.ts'
 import type { SqlDialect } from './dialect.ts'
 import { migrate } from './migrate.ts'
-import type { SqlDriver, SqlTransaction } from './sql-driver.ts'
+import { plain, type SqlDriver, type SqlTransaction } from './sql-driver.ts'
 import { SqlSession, SqlStatements } from './sql-session.ts'
 
 /** Creates a store on an SQL database from its driver and its dialect. */
@@ -17,6 +17,9 @@ export function createSqlStorage(driver: SqlDriver, dialect: SqlDialect): Storag
   return createStorage({
     async migrate() {
       await migrate(driver, dialect)
+      // A connection to SQLite notices new columns only when it runs a statement. With some drivers,
+      // the rows of this statement would lack them.
+      await run([plain('select name from ff_migration')])
       isMigrated = true
     },
     async transaction(lock, work) {

@@ -1,5 +1,10 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { ContextSample, EvaluationCount, EvaluationCountQuery } from '../ports/storage.ts'
+import type {
+  ContextQuery,
+  ContextSample,
+  EvaluationCount,
+  EvaluationCountQuery,
+} from '../ports/storage.ts'
 import { columnOf, tableOf } from './columns.ts'
 import type { SqlDialect } from './dialect.ts'
 import { toRow, toVariationColumn } from './rows.ts'
@@ -76,6 +81,25 @@ export class UsageStatements {
       ${this.#dialect.rowsOf(columns, JSON.stringify(values))}
       on conflict (environment_id, hash) where deleted_at is null do update set
         ${sql.join(changed.map(seenAgain))}`)
+  }
+
+  /**
+   * Selects observed contexts in the order of their hashes, and then their total number.
+   * `toObservedAttributes` converts the rows. The inner query reads only an index.
+   */
+  contexts(query: ContextQuery): readonly SqlStatement[] {
+    const { environmentId, seenFrom, after = '', limit, isCounted = true } = query
+    const seen = sql`environment_id = ${environmentId} and last_seen >= ${seenFrom}
+      and deleted_at is null`
+    const onPage = this.#statement(sql`
+      select hash, kind, "key", last_seen, seen_count, reduced_by, settings_revision, context_json
+      from ${sql.table(CONTEXTS)} where id in (
+        select id from ${sql.table(CONTEXTS)} where ${seen} and hash > ${after}
+        order by hash limit ${limit})
+      order by hash`)
+    if (!isCounted) return [onPage]
+    const count = sql`select count(*) as total from ${sql.table(CONTEXTS)} where ${seen}`
+    return [onPage, this.#statement(count)]
   }
 
   #statement(query: RawBuilder<unknown>): SqlStatement {

@@ -15,6 +15,8 @@ import { BUSY_TIMEOUT_MS, messageOf, SqliteConnection } from './sqlite-connectio
 
 const IN_MEMORY = ':memory:'
 const BUSY_RETRY_MS = 20
+/** The size of the page cache for reading. A list that reads many rows is slow without them. */
+const READER_CACHE_KIB = 32 * 1024
 const BUSY_MESSAGE = 'database is locked'
 const MODULE_NOT_FOUND = 'ERR_MODULE_NOT_FOUND'
 const NO_DRIVER =
@@ -82,6 +84,7 @@ function createPrivateFile(path) {
 function openReader(Driver, path) {
   const connection = connect(Driver, path)
   connection.execute('pragma query_only = on')
+  connection.execute(`pragma cache_size = -${READER_CACHE_KIB}`)
   return connection
 }
 

@@ -9,6 +9,7 @@ import { projectCodec } from '../environments/project.ts'
 import { rotatedSdkKeyCodec, sdkKeyCodec } from '../environments/sdk-key.ts'
 import { restoredVersionCodec } from '../environments/version.ts'
 import { flagCodec, flagViewCodec } from '../flags/flag.ts'
+import { configuredFlagCodec } from '../flags/flag-configuration.ts'
 import { flagStateCodec } from '../flags/flag-state.ts'
 import { promotedFlagCodec } from '../flags/promotion.ts'
 import { reorderCodec } from '../flags/reorder.ts'
@@ -40,6 +41,8 @@ export const auditEventCodec = record(
     createdAt: timestamp,
     /** The affected resource, as `resource:id`. */
     streamId: z.string(),
+    /** The reason that the actor gave (header `X-FF-Comment`); `null` if there is none. */
+    comment: z.string().nullable(),
     /** Empty if the resource belongs to no organization. */
     orgId: z.string(),
     /** Empty if the resource belongs to no project. */
@@ -50,7 +53,10 @@ export const auditEventCodec = record(
     sequence: z.int().min(1),
     /** The hash of the previous entry of the chain; empty for the first entry. */
     previousHash: z.string(),
-    /** SHA-256, in hexadecimal, of all fields above as canonical JSON (RFC 8785). */
+    /**
+     * SHA-256, in hexadecimal, of all fields above as canonical JSON (RFC 8785), without `comment`
+     * if it is `null`.
+     */
     hash: z.string(),
   },
   { eventType: 'eventType' },
@@ -162,6 +168,7 @@ export const auditEvents = {
   'flag.created': { stream: 'flag', fields: flagViewCodec },
   'flag.updated': { stream: 'flag', fields: flagCodec },
   'flag.deleted': { stream: 'flag', fields: flagCodec },
+  'flag.configured': { stream: 'flag', fields: configuredFlagCodec },
   'flag.promoted': { stream: 'flag', fields: promotedFlagCodec },
   'flag_state.updated': { stream: 'flag_state', fields: flagStateCodec },
   'variation.created': { stream: 'variation', fields: variationCodec },

@@ -11,7 +11,7 @@ export type Project = z.output<typeof projectCodec>
 
 /**
  * A project with its environments. The default environment is the first; the others are sorted by
- * key.
+ * `orderIndex`.
  */
 export type ProjectView = z.output<typeof projectViewCodec>
 

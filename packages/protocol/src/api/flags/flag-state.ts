@@ -25,17 +25,33 @@ function prerequisitesOf(reference: typeof id | typeof idOrKey) {
   return z.array(record({ flagId: reference, variationIds })).max(50)
 }
 
-const fields = {
-  id,
-  flagId: id,
-  environmentId: id,
-  projectId: id,
+/** The fields of a flag state that users choose. */
+export const flagStateSettings = {
   isActive: z.boolean(),
   defaultVariationId: id.nullable(),
   offVariationId: id.nullable(),
   targets: targetsOf(id),
   prerequisites: prerequisitesOf(id),
+}
+
+const fields = {
+  id,
+  flagId: id,
+  environmentId: id,
+  projectId: id,
+  ...flagStateSettings,
   ...recordFields,
+}
+
+/** The fields of a flag state in a request. Variations and flags are named by their ids or keys. */
+export const flagStateInputs = {
+  isActive: z.boolean().optional(),
+  /** `null` selects the variation with `is_default`. */
+  defaultVariationId: idOrKey.nullable().optional(),
+  /** `null` selects the default variation. */
+  offVariationId: idOrKey.nullable().optional(),
+  targets: clearable(targetsOf(idOrKey), []),
+  prerequisites: clearable(prerequisitesOf(idOrKey), []),
 }
 
 /** The codec of `FlagState`. */
@@ -48,15 +64,7 @@ export const flagStateCodec = record(fields)
 export type FlagStateChanges = z.output<typeof flagStateChangesCodec>
 
 /** The codec of `FlagStateChanges`. */
-export const flagStateChangesCodec = changesOf(fields, {
-  isActive: z.boolean().optional(),
-  /** `null` selects the variation with `is_default`. */
-  defaultVariationId: idOrKey.nullable().optional(),
-  /** `null` selects the default variation. */
-  offVariationId: idOrKey.nullable().optional(),
-  targets: clearable(targetsOf(idOrKey), []),
-  prerequisites: clearable(prerequisitesOf(idOrKey), []),
-})
+export const flagStateChangesCodec = changesOf(fields, flagStateInputs)
 
 /** The endpoints of flag states. */
 export const flagStateEndpoints = {

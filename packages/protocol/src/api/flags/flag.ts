@@ -25,7 +25,8 @@ export type ListedFlag = z.output<typeof listedFlagCodec>
 /** A flag with its variations, sorted by `order_index`. */
 export type FlagView = z.output<typeof flagViewCodec>
 
-const flagType = z.enum(['boolean', 'string', 'number', 'json'])
+/** The type of the values of a flag. */
+export const flagType = z.enum(['boolean', 'string', 'number', 'json'])
 /** A tag of a flag, 1 to 64 characters. */
 export const tag = text(64).trim().min(1)
 const tags = z.array(tag).max(64)

@@ -3,9 +3,7 @@ import { creating } from '../endpoint.ts'
 import { FLAG } from '../paths.ts'
 import { record } from '../record.ts'
 import { id, idOrKey } from '../scalars.ts'
-import { flagStateCodec } from './flag-state.ts'
-import { rolloutCodec } from './rollout.ts'
-import { targetingRuleCodec } from './targeting-rule.ts'
+import { configurationDifference, configurationRecords } from './flag-configuration.ts'
 
 const names = { fromEnvironmentId: 'from_env_id', toEnvironmentId: 'to_env_id' } as const
 
@@ -24,27 +22,11 @@ export const newPromotionCodec = record(
 /** The changes that a promotion has applied, or would apply without `dryRun`. */
 export type Promotion = z.output<typeof promotionCodec>
 
-/**
- * The values by wire name: of the changed fields, or of all fields if the resource is new or
- * deleted.
- */
-const fields = z.record(z.string(), z.json()).nullable()
-
-const difference = z.strictObject({
-  resource: z.enum(['flag_state', 'targeting_rule', 'rollout']),
-  /** The id of the resource in the target environment. */
-  id,
-  /** `null` if the resource is new. */
-  before: fields,
-  /** `null` if the resource is deleted. */
-  after: fields,
-})
-
 /** The codec of `Promotion`. */
 export const promotionCodec = record({
   /** `true` if the changes were written. */
   applied: z.boolean(),
-  differences: z.array(difference),
+  differences: z.array(configurationDifference),
 })
 
 /**
@@ -54,9 +36,7 @@ export const promotedFlagCodec = record(
   {
     fromEnvironmentId: id,
     toEnvironmentId: id,
-    state: flagStateCodec,
-    targetingRules: z.array(targetingRuleCodec),
-    rollouts: z.array(rolloutCodec),
+    ...configurationRecords,
   },
   names,
 )

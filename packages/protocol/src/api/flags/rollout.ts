@@ -58,11 +58,8 @@ const BUCKETING_SCHEMES = [
 const saltInput = text(128)
 const schemeInput = z.enum(BUCKETING_SCHEMES)
 
-const fields = {
-  id,
-  flagId: id,
-  environmentId: id,
-  projectId: id,
+/** The fields of a rollout that users choose. */
+export const rolloutSettings = {
   name,
   strategy: rolloutStrategy,
   bucketBy: attributeReference,
@@ -79,6 +76,14 @@ const fields = {
   increment: percentage.positive().nullable(),
   intervalHours: intervalHours.nullable(),
   startAt: timestamp.nullable(),
+}
+
+const fields = {
+  id,
+  flagId: id,
+  environmentId: id,
+  projectId: id,
+  ...rolloutSettings,
   /** The current assignment of buckets; computed on each read for a gradual rollout. */
   ranges: z.array(bucketRange).max(1000),
   ...recordFields,
@@ -122,8 +127,8 @@ export const newRolloutCodec = record({
  */
 export type RolloutChanges = z.output<typeof rolloutChangesCodec>
 
-/** The codec of `RolloutChanges`. */
-export const rolloutChangesCodec = changesOf(fields, {
+/** The fields of a rollout in a request. Variations are named by their ids or keys. */
+export const rolloutInputs = {
   name: name.optional(),
   strategy: rolloutStrategy.optional(),
   bucketBy: clearable(attributeReference, 'user.key'),
@@ -136,7 +141,10 @@ export const rolloutChangesCodec = changesOf(fields, {
   increment: percentage.positive().nullable().optional(),
   intervalHours: intervalHoursInput.nullable().optional(),
   startAt: instant.nullable().optional(),
-})
+}
+
+/** The codec of `RolloutChanges`. */
+export const rolloutChangesCodec = changesOf(fields, rolloutInputs)
 
 const ROLLOUTS = `${FLAG_STATE}/rollouts` as const
 

@@ -47,6 +47,8 @@ export const scheduledChangeCodec = record({
   appliedAt: timestamp.nullable(),
   /** The reason why the change failed; `null` if it has not failed. */
   failure: z.string().nullable(),
+  /** The comment of the author, which the applied change has too; `null` if there is none. */
+  comment: z.string().nullable(),
   /** The author of the change and the kind of credential that authenticated the author. */
   createdBy: author,
   ...recordFields,

@@ -70,7 +70,8 @@ export const segmentChangesCodec = changesOf(fields, {
 /** The body of `changeSegmentKeys`: keys to add to and remove from one list of a segment. */
 export type SegmentKeys = z.output<typeof segmentKeysCodec>
 
-const listedKeys = z.array(text(1024).min(1)).max(10_000)
+/** The codec of keys that are added to or removed from a list of a segment. */
+export const listedKeys = z.array(text(1024).min(1)).max(10_000)
 
 /** The codec of `SegmentKeys`. */
 export const segmentKeysCodec = record({

@@ -16,17 +16,22 @@ export type TargetingRuleView = z.output<typeof targetingRuleViewCodec>
 
 const ruleKind = z.enum(['segment', 'custom'])
 
-const fields = {
-  id,
-  flagId: id,
-  environmentId: id,
-  projectId: id,
+/** The fields of a rule that users choose, except its position among the rules of its flag. */
+export const targetingRuleSettings = {
   name,
   kind: ruleKind,
   conditions,
   segmentId: id.nullable(),
   variationId: id.nullable(),
   rolloutId: id.nullable(),
+}
+
+const fields = {
+  id,
+  flagId: id,
+  environmentId: id,
+  projectId: id,
+  ...targetingRuleSettings,
   orderIndex: count,
   ...recordFields,
 }
@@ -47,15 +52,19 @@ const viewFields = {
 /** The codec of `TargetingRuleView`. */
 export const targetingRuleViewCodec = record(viewFields)
 
-/** The writable fields. The segment and the variation are named by their ids or keys. */
-const inputFields = {
+/**
+ * The optional fields of a rule in a request, except its position. The segment and the variation
+ * are named by their ids or keys.
+ */
+export const targetingRuleInputs = {
   kind: ruleKind.optional(),
   conditions: conditionInputs.optional(),
   segmentId: idOrKey.nullable().optional(),
   variationId: idOrKey.nullable().optional(),
   rolloutId: id.nullable().optional(),
-  orderIndex: count.optional(),
 }
+
+const inputFields = { ...targetingRuleInputs, orderIndex: count.optional() }
 
 /**
  * The body of `createTargetingRule`. `kind` defaults to `segment` if `segmentId` is present,

@@ -13,13 +13,16 @@ export const newLogInCodec = record({
   password: text(1024).min(1),
 })
 
-/** The authenticated caller, which is a user or an access token, with its role and memberships. */
+/**
+ * The authenticated caller, which is a user, an access token or a user of the host application, with
+ * its role and memberships.
+ */
 export type LogIn = z.output<typeof logInCodec>
 
 /** The codec of `LogIn`. */
 export const logInCodec = record({
   user: record({
-    /** The id of the user or of the access token. */
+    /** The id of the user or of the access token, or the id that the host has chosen. */
     id: z.string(),
     /** The e-mail address of the user; empty for an access token. */
     email: z.string(),
@@ -32,21 +35,21 @@ export const logInCodec = record({
     /** The id of the selected organization; `null` only for the role `platform`. */
     orgId: id.nullable(),
   }),
-  /** The memberships of a user, oldest first; empty for an access token. */
+  /** The memberships of a user, oldest first; empty without a log-in session of this server. */
   memberships: z.array(record({ orgId: id, name, role: memberRole })),
   /**
    * The value that the header `X-CSRF-Token` must have in all requests of the log-in session that
-   * change something; `null` for an access token.
+   * change something; `null` without such a session.
    */
   csrfToken: z.string().nullable(),
-  /** The time when the log-in session ends, even if it is in use; `null` for an access token. */
+  /** The time when the log-in session ends, even if it is in use; `null` without such a session. */
   expiresAt: timestamp.nullable(),
 })
 
 /**
  * The body of `changePassword`: exactly two of the three fields. A `newPassword` requires either
- * `oldPassword` or the `token` of a one-time link. A `token` with `oldPassword` accepts a
- * membership and keeps the password.
+ * `oldPassword` or the `token` of a one-time link, which then also opens a session. A `token` with
+ * `oldPassword` accepts a membership and keeps the password.
  */
 export type PasswordChange = z.output<typeof passwordChangeCodec>
 
@@ -58,6 +61,17 @@ export const passwordChangeCodec = record({
   token: text(128).min(1).optional(),
   oldPassword: password,
   newPassword: password,
+})
+
+/** The methods with which users can log in. */
+export type LogInMethods = z.output<typeof logInMethodsCodec>
+
+/** The codec of `LogInMethods`. */
+export const logInMethodsCodec = record({
+  /** `true` if users can log in with e-mail address and password. */
+  password: z.boolean(),
+  /** The identity provider with its display name; `null` if there is none. */
+  oidc: record({ name }).nullable(),
 })
 
 const ATTEMPT_NOTES =
@@ -73,13 +87,14 @@ export const logInEndpoints = {
     notes: ATTEMPT_NOTES,
     response: logInCodec,
   }),
+  getLogInMethods: reading('/auth/methods', { permission: 'anyone', response: logInMethodsCodec }),
   logOut: creating('/auth/logout', { permission: 'oneself', status: 200, response: z.null() }),
   getLogIn: reading('/auth/me', { permission: 'oneself', response: logInCodec }),
   changePassword: creating('/auth/password', {
     permission: 'anyone',
     status: 200,
     body: passwordChangeCodec,
-    notes: ATTEMPT_NOTES,
+    notes: `A new password by a one-time link also opens a session. ${ATTEMPT_NOTES}`,
     response: z.null(),
   }),
 }

@@ -16,6 +16,7 @@ export const ACTIVITY_SAMPLES: SamplesOf<
     payload: { before: { name: 'a' }, after: { name: 'b' } },
     createdAt: CREATED_AT,
     streamId: 'flag:1',
+    comment: 'Rename it',
     orgId: newId(),
     projectId: '',
     actorId: 'someone',
@@ -39,6 +40,8 @@ export const ACTIVITY_SAMPLES: SamplesOf<
     evaluationSuccess: false,
     variationResults: '{"new-checkout":"on"}',
     source: 'poll',
+    reducedBy: 4,
+    settingsRevision: 2,
     deletedAt: null,
   }),
   userSketch: () => ({

@@ -1,3 +1,4 @@
+import type { StoredEnvironmentSummary } from '../../ports/flag-summary.ts'
 import { CREATED_AT, ending, newId, type SamplesOf } from './sample-fields.ts'
 
 /** Functions that create sample records of projects and their contents. */
@@ -28,7 +29,12 @@ export const CONFIGURATION_SAMPLES: SamplesOf<
     key: 'live',
     name: 'Live',
     isDefault: true,
+    isProduction: true,
+    commentRequired: false,
+    orderIndex: 2,
     contextPrivacy: 'minimal',
+    keptAttributes: ['user.plan', '__proto__'],
+    keptSince: [3, 1],
     ...ending(),
   }),
   flag: () => ({
@@ -42,6 +48,12 @@ export const CONFIGURATION_SAMPLES: SamplesOf<
     clientVisible: true,
     archivedAt: null,
     lastEvaluatedAt: null,
+    summary: {
+      variations: [{ id: newId(), key: 'true', name: 'On' }],
+      environments: [environmentSummary()],
+    },
+    marks: ['on', 'differs'],
+    unusedSince: CREATED_AT,
     ...ending(),
   }),
   flagState: () => ({
@@ -129,6 +141,7 @@ export const CONFIGURATION_SAMPLES: SamplesOf<
     status: 'pending',
     appliedAt: null,
     failure: null,
+    comment: 'Launch — 🚀',
     createdBy: { id: newId(), email: 'ada@acme.example', name: 'Ada', role: 'editor' },
     ...ending(),
   }),
@@ -146,4 +159,16 @@ export const CONFIGURATION_SAMPLES: SamplesOf<
     lastUsedAt: null,
     ...ending(),
   }),
+}
+
+function environmentSummary(): StoredEnvironmentSummary {
+  return {
+    environmentId: newId(),
+    ...{ isActive: true, shape: 'rollout', defaultVariationId: newId(), offVariationId: null },
+    ...{ ruleCount: 2, targetCount: 0, prerequisiteCount: 0, pendingChanges: 1 },
+    split: [{ variationId: newId(), percent: 33.333 }],
+    gradualRollout: null,
+    contentHash: '5e',
+    ...{ version: 41, changedAt: CREATED_AT, changedBy: 'Ada' },
+  }
 }

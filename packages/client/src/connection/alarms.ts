@@ -1,0 +1,61 @@
+/** A clock. All times are in milliseconds. */
+export interface Clock {
+  /** The time since 1970. */
+  now(): number
+  /** A time that changes of the system clock do not affect. */
+  monotonicNow(): number
+  /** Calls `task` once after a delay. Returns a function that cancels the call. */
+  schedule(delayMs: number, task: () => void): () => void
+}
+
+/** Several delayed calls that share one timer. A name identifies each call. */
+export interface Alarms {
+  /** The monotonic time of the clock. */
+  readonly now: () => number
+  /** Calls `task` once after a delay, at most a day. Replaces the call with the same name. */
+  set(name: unknown, delayMs: number, task: () => void): void
+  has(name: unknown): boolean
+  clear(name: unknown): void
+}
+
+interface Alarm {
+  readonly at: number
+  readonly task: () => void
+}
+
+/** Longer delays overflow the timers of some platforms. */
+const MAX_DELAY_MS = 86_400_000
+
+/** Creates alarms on a clock. */
+export function createAlarms(clock: Clock): Alarms {
+  const pending = new Map<unknown, Alarm>()
+  const now = () => clock.monotonicNow()
+  let cancel: (() => void) | undefined
+
+  function arm(): void {
+    cancel?.()
+    cancel = undefined
+    const [first] = [...pending].sort(([, a], [, b]) => a.at - b.at)
+    if (!first) return
+    const [name, { at, task }] = first
+    // The alarm is due when the timer fires, even if the clock shows an earlier time.
+    cancel = clock.schedule(Math.max(0, at - now()), () => {
+      pending.delete(name)
+      arm()
+      task()
+    })
+  }
+
+  return {
+    now,
+    set(name, delayMs, task) {
+      const at = now() + Math.min(delayMs || 0, MAX_DELAY_MS)
+      pending.set(name, { at, task })
+      arm()
+    },
+    has: (name) => pending.has(name),
+    clear(name) {
+      if (pending.delete(name)) arm()
+    },
+  }
+}

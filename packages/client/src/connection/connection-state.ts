@@ -1,0 +1,77 @@
+import type { Stop, Subscription } from '../transports/transport.ts'
+import type { Alarms } from './alarms.ts'
+import type { Ladder, Transport } from './ladder.ts'
+import type { Platform } from './platform.ts'
+
+/**
+ * The state of a client's connection: the transport that keeps the values current; `connecting`;
+ * `waiting` until the next attempt after a failure; `offline` while the platform has no network;
+ * `hidden` after the page was hidden for two minutes; or `closed`.
+ */
+export type ConnectionState =
+  | 'socket'
+  | 'long-poll'
+  | 'request'
+  | 'connecting'
+  | 'waiting'
+  | 'offline'
+  | 'hidden'
+  | 'closed'
+
+/**
+ * The reason why a client is not connected: the server refuses the SDK key, refuses the context, or
+ * cannot be reached.
+ */
+export type ConnectionFailure = 'refused' | 'invalidContext' | 'unreachable'
+
+/** The parts that a connection needs. */
+export interface ConnectionOptions {
+  readonly subscription: Subscription
+  readonly platform: Platform
+  readonly alarms: Alarms
+  /** The base URL of the server, without a slash at the end. */
+  readonly url: string
+  /** `auto` uses all transports that the platform has. */
+  readonly transport: Transport | 'auto'
+  /**
+   * Called after each answer or update with which the subscription is current. It may call any
+   * function of the connection.
+   */
+  readonly onCurrent: () => void
+  /**
+   * Called after each failure, and when the connection pauses. The first failure in a row of
+   * refusals has a reason.
+   */
+  readonly onFailure: (failure?: ConnectionFailure | false) => void
+}
+
+/**
+ * Keeps a subscription current. At most one socket or request is in progress, and one alarm decides
+ * about the next step.
+ */
+export interface Connection extends ConnectionOptions {
+  readonly ladder: Ladder
+  /** Ends the socket or request in progress. */
+  stop?: Stop | undefined
+  /** Sends a text on the open socket. */
+  send?: ((text: string) => void) | undefined
+  /** `true` while a poll is pending. */
+  isPoll?: boolean
+  /** `true` if the subscription is current and the connection keeps it so. */
+  isCurrent: boolean
+  /** `true` if the next request over long-poll is a poll. */
+  canPoll?: boolean
+  /** `true` if a request must precede the socket. */
+  needsRequest?: boolean
+  paused?: 'offline' | 'hidden' | 'closed' | undefined
+  failure?: ConnectionFailure | undefined
+  /** The number of successive failures. */
+  failures: number
+  /** The time of the first success after the last failure. All times are monotonic. */
+  healthySince: number
+  /** The time until which the subscription was current. */
+  currentUntil: number
+  /** The earliest time of the next attempt. */
+  notBefore: number
+  unsubscribe: () => void
+}

@@ -1,0 +1,76 @@
+import type { ClientSocketConstructor, Fetch } from '../transports/transport.ts'
+import type { Clock } from './alarms.ts'
+
+/** The platform of a client. */
+export interface Platform {
+  /** `undefined` if the platform has no `fetch`. */
+  readonly fetch: Fetch | undefined
+  /** `undefined` if the platform has no `WebSocket`. */
+  readonly webSocket: ClientSocketConstructor | undefined
+  readonly clock: Clock
+  /** Returns a random number from 0 to 1, 1 excluded. */
+  readonly random: () => number
+  readonly lifecycle: Lifecycle
+}
+
+/** The visibility and connectivity of a page or an app. */
+export interface Lifecycle {
+  /** Returns `true` if the page is hidden or the app is in the background. */
+  isHidden(): boolean
+  /** Returns `true` if the platform has no network. */
+  isOffline(): boolean
+  /** Calls `listener` after each change. Returns a function that removes the listener. */
+  subscribe(listener: () => void): () => void
+}
+
+interface Globals {
+  addEventListener?(type: string, listener: () => void): void
+  removeEventListener?(type: string, listener: () => void): void
+  readonly fetch?: Fetch
+  readonly WebSocket?: ClientSocketConstructor
+  readonly performance?: { now(): number }
+  readonly document?: { readonly hidden?: boolean }
+  readonly navigator?: { readonly onLine?: boolean }
+  readonly setTimeout: (task: () => void, delayMs: number) => unknown
+  readonly clearTimeout: (timer: unknown) => void
+}
+
+/** The globals of the platform. Most of them are absent on some platforms. */
+const globals = globalThis as unknown as Globals
+
+const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonicNow: () => (globals.performance ?? Date).now(),
+  schedule(delayMs, task) {
+    const timer = globals.setTimeout(task, delayMs)
+    return () => globals.clearTimeout(timer)
+  },
+}
+
+const PAGE_EVENTS = ['visibilitychange', 'online', 'offline']
+
+/** The events of a browser page. Other platforms have no such events. */
+const pageLifecycle: Lifecycle = {
+  isHidden: () => globals.document?.hidden === true,
+  isOffline: () => globals.navigator?.onLine === false,
+  // The events of the document reach the window.
+  subscribe(listener) {
+    for (const type of PAGE_EVENTS) globals.addEventListener?.(type, listener)
+    return () => {
+      for (const type of PAGE_EVENTS) globals.removeEventListener?.(type, listener)
+    }
+  },
+}
+
+/** Returns the platform on which the code runs, with some parts replaced. */
+export function platformWith(
+  parts: { readonly [Part in keyof Platform]?: Platform[Part] | undefined },
+): Platform {
+  return {
+    fetch: parts.fetch ?? globals.fetch?.bind(globals),
+    webSocket: parts.webSocket ?? globals.WebSocket,
+    clock: parts.clock ?? systemClock,
+    random: parts.random ?? Math.random,
+    lifecycle: parts.lifecycle ?? pageLifecycle,
+  }
+}

@@ -1,0 +1,120 @@
+import type { ClientStatus, FlagClient, FlagClientOptions, Readiness } from './client-interface.ts'
+import {
+  type ClientState,
+  createClientState,
+  noteFailure,
+  SAVE,
+  saveAnswer,
+  settle,
+  useAnswer,
+  useCache,
+} from './client-state.ts'
+import { closeConnection, openConnection, refresh, stateOf } from './connection/connection.ts'
+import type { Connection } from './connection/connection-state.ts'
+import { contextTextOf } from './json/context-text.ts'
+import { READINESS } from './readiness.ts'
+import { readingMethods } from './reading-methods.ts'
+import { noValues, setState } from './values/flag-store.ts'
+import { toSubscription } from './values/value-sync.ts'
+
+interface ConnectedState extends ClientState {
+  readonly connection: Connection
+}
+
+const READY_TIMEOUT_MS = 5000
+
+/**
+ * Creates a client, which connects immediately. Throws a `TypeError` if `url` does not begin with
+ * `http`, or if `sdkKey` is empty. Afterwards, nothing throws or rejects.
+ */
+export function createFlagClient<Values>(options: FlagClientOptions<Values>): FlagClient<Values> {
+  const { url: given, sdkKey, transport = 'auto' } = options ?? {}
+  if (!sdkKey || !/^http/.test(given)) {
+    throw new TypeError('`url` must begin with http; `sdkKey` must not be empty')
+  }
+  const url = given.replace(/\/+$/, '')
+  const state = createClientState(options, url)
+  const connection = openConnection({
+    ...state,
+    url,
+    subscription: toSubscription(state.sync),
+    transport,
+    onCurrent: () => useAnswer(state),
+    onFailure: (failure) => noteFailure(state, failure),
+  })
+  const connected = { ...state, connection }
+  const client = {
+    ...readingMethods(state.store),
+    get status() {
+      return statusOf(connected)
+    },
+    setContext: (context: unknown) => changeContext(connected, context),
+    reset: (context: unknown) => changeContext(connected, context, true),
+    ready: (ready?: { readonly timeoutMs?: number }) => whenReady(connected, ready?.timeoutMs),
+    close: () => close(connected),
+  }
+  // The compiler cannot derive `Values` from the keys of a map.
+  return client as unknown as FlagClient<Values>
+}
+
+function statusOf({ store, connection }: ConnectedState): ClientStatus {
+  const { source, version, updatedAt } = store.shown
+  const isCurrent = connection.isCurrent && store.shown === store.current
+  const { failure } = connection
+  return { source, isCurrent, version, updatedAt, connection: stateOf(connection), failure }
+}
+
+function changeContext(state: ConnectedState, context: unknown, isReset = false): Promise<void> {
+  const { store, sync, pending, connection } = state
+  const text = contextTextOf(context)
+  if (connection.paused === 'closed') return Promise.resolve()
+  store.invalidContext = text ? undefined : 'client'
+  const isUnchanged = !text || (text === sync.contextText && connection.isCurrent)
+  if (isUnchanged && !isReset) return Promise.resolve()
+  settle(state)
+  sync.contextText = text ?? '{}'
+  sync.id += 1
+  sync.etag = undefined
+  const settled = new Promise<void>((resolve) => {
+    const finish = () => {
+      pending.delete(finish)
+      resolve()
+    }
+    if (refresh(connection)) pending.add(finish)
+    else resolve()
+  })
+  if (isReset) {
+    store.isFrozen = false
+    setState(store, noValues(sync.contextText))
+  }
+  useCache(state)
+  return settled
+}
+
+function whenReady(
+  { store, sync, alarms, pending, connection }: ConnectedState,
+  timeoutMs: unknown = READY_TIMEOUT_MS,
+): Promise<Readiness> {
+  return new Promise((resolve) => {
+    const finish = () => {
+      alarms.clear(check)
+      pending.delete(check)
+      resolve(READINESS[store.current.source])
+    }
+    const check = () => {
+      const { source, contextText } = store.current
+      const isLive = source === 'server' && contextText === sync.contextText
+      if (isLive || connection.paused === 'closed' || connection.failure === 'refused') finish()
+    }
+    pending.add(check)
+    alarms.set(check, Number(timeoutMs), finish)
+    check()
+  })
+}
+
+function close(state: ConnectedState): void {
+  closeConnection(state.connection)
+  if (state.alarms.has(SAVE)) saveAnswer(state)
+  state.alarms.clear(SAVE)
+  settle(state)
+}

@@ -1,0 +1,172 @@
+import type { ClientStatus, FlagClient, Readiness, Unsubscribe } from './client-interface.ts'
+import type { FlagSetListener } from './local/listeners.ts'
+import { isContext, type LocalEvaluator } from './local/local-evaluator.ts'
+import type { ClientErrorCode, FlagDetail, FlagSnapshot } from './values/flag-detail.ts'
+
+/** The parts of a local client that its views need. */
+export interface LocalViewOptions {
+  readonly evaluator: LocalEvaluator
+  readonly subscribe: (listener: FlagSetListener) => Unsubscribe
+  readonly status: () => ClientStatus
+  readonly ready: (options?: { readonly timeoutMs?: number }) => Promise<Readiness>
+  readonly snapshot: (context: unknown) => FlagSnapshot
+  readonly report: (error: unknown) => void
+}
+
+interface Subscribers {
+  /** The value with which the listeners were called last. */
+  value: unknown
+  readonly listeners: Set<(value: unknown) => void>
+}
+
+interface LocalView extends LocalViewOptions {
+  /** The last valid context; `undefined` if there was none. */
+  context: unknown
+  isContextInvalid: boolean
+  /** The evaluator of the frozen flag set; `undefined` if the view is not frozen. */
+  frozen: LocalEvaluator | undefined
+  isClosed: boolean
+  readonly subscribers: Map<string, Subscribers>
+  unsubscribe: Unsubscribe | undefined
+}
+
+/** The error codes of the engine that clients also have. */
+const CLIENT_CODES: readonly unknown[] = [
+  'PROVIDER_NOT_READY',
+  'FLAG_NOT_FOUND',
+  'INVALID_CONTEXT',
+] satisfies ClientErrorCode[]
+
+/** Creates a client with the values of one context, which a local client evaluates. */
+export function createLocalView(
+  options: LocalViewOptions,
+  context: unknown,
+): FlagClient<Readonly<Record<string, unknown>>> {
+  const view: LocalView = {
+    ...options,
+    context: undefined,
+    isContextInvalid: false,
+    frozen: undefined,
+    isClosed: false,
+    subscribers: new Map(),
+    unsubscribe: undefined,
+  }
+  setContext(view, context)
+  return {
+    value: (key, fallback) => valueIn(view, key, fallback),
+    detail: (key, fallback) => detailOf(view, key, fallback),
+    subscribe: (key, listener) => subscribe(view, key, listener),
+    get status() {
+      return statusOf(view)
+    },
+    setContext: async (next) => setContext(view, next),
+    reset: async (next) => reset(view, next),
+    ready: (ready) => view.ready(ready),
+    snapshot: () => view.snapshot(view.context),
+    freeze() {
+      view.frozen ??= view.evaluator.frozen()
+    },
+    unfreeze() {
+      view.frozen = undefined
+      callSubscribers(view)
+    },
+    close() {
+      view.isClosed = true
+      view.unsubscribe?.()
+      view.unsubscribe = undefined
+      view.subscribers.clear()
+    },
+  }
+}
+
+function valueIn({ frozen, evaluator, context }: LocalView, key: string, fallback?: unknown) {
+  return (frozen ?? evaluator).value(key, context, fallback)
+}
+
+function detailOf(view: LocalView, key: string, fallback: unknown): FlagDetail<unknown> {
+  const { frozen, evaluator, context, isContextInvalid } = view
+  const { value, source, version, errorCode } = (frozen ?? evaluator).detail(key, context, fallback)
+  const detail = { value, source, version }
+  if (!isContextInvalid && source !== 'fallback') return detail
+  // A client receives no value of a flag that cannot be evaluated.
+  const known = CLIENT_CODES.includes(errorCode) ? (errorCode as ClientErrorCode) : 'TYPE_MISMATCH'
+  return { ...detail, reason: 'ERROR', errorCode: isContextInvalid ? 'INVALID_CONTEXT' : known }
+}
+
+function statusOf({ status, frozen, isClosed }: LocalView): ClientStatus {
+  const current = status()
+  return {
+    ...current,
+    ...(frozen && { isCurrent: false, version: frozen.flagSet?.version ?? 0 }),
+    ...(isClosed && { isCurrent: false, connection: 'closed' }),
+  }
+}
+
+function setContext(view: LocalView, context: unknown): void {
+  if (view.isClosed) return
+  view.isContextInvalid = !isContext(context)
+  if (view.isContextInvalid) return
+  view.context = context
+  callSubscribers(view)
+}
+
+function reset(view: LocalView, context: unknown): void {
+  if (view.isClosed) return
+  view.frozen = undefined
+  view.context = undefined
+  setContext(view, context)
+  if (view.isContextInvalid) callSubscribers(view)
+}
+
+function subscribe(view: LocalView, key: string, callback: (value: unknown) => void): Unsubscribe {
+  const { subscribers, isClosed } = view
+  if (isClosed) return () => {}
+  view.unsubscribe ??= view.subscribe((keys) => callSubscribers(view, keys))
+  const known = subscribers.get(key) ?? { value: valueIn(view, key), listeners: new Set() }
+  // Each call adds another function, so that one callback can be added twice.
+  const listener = (value: unknown) => callback(value)
+  subscribers.set(key, known)
+  known.listeners.add(listener)
+  return () => {
+    known.listeners.delete(listener)
+    if (known.listeners.size > 0 || subscribers.get(key) !== known) return
+    subscribers.delete(key)
+    if (subscribers.size > 0) return
+    view.unsubscribe?.()
+    view.unsubscribe = undefined
+  }
+}
+
+/** Calls the listeners of the flags in `keys`, or of all flags, whose values have changed. */
+function callSubscribers(view: LocalView, keys?: readonly string[]): void {
+  const { subscribers, frozen, report } = view
+  if (frozen) return
+  const changed: [Subscribers, unknown][] = []
+  for (const key of keys ?? [...subscribers.keys()]) {
+    const known = subscribers.get(key)
+    if (known === undefined) continue
+    const value = valueIn(view, key)
+    if (!isSame(known.value, value)) changed.push([known, value])
+    known.value = value
+  }
+  for (const [known, value] of changed) {
+    for (const listener of [...known.listeners]) {
+      // A listener can change the values again. The later change calls all listeners.
+      if (known.value !== value) break
+      try {
+        listener(value)
+      } catch (error) {
+        report(error)
+      }
+    }
+  }
+}
+
+function isSame(before: unknown, after: unknown): boolean {
+  if (Object.is(before, after)) return true
+  try {
+    return JSON.stringify(before) === JSON.stringify(after)
+  } catch {
+    return false
+  }
+}

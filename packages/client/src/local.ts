@@ -1,0 +1,5 @@
+export type { FlagSetSource } from './local/flag-set-sources.ts'
+export type { FlagSetListener } from './local/listeners.ts'
+export type { LocalDetail } from './local/local-detail.ts'
+export { createLocalClient } from './local-client.ts'
+export type { LocalClient, LocalClientOptions, LocalStatus } from './local-client-interface.ts'

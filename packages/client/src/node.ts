@@ -1,0 +1,66 @@
+import type { FlagClient, FlagClientOptions } from './client-interface.ts'
+import { createFlagClient as createClient } from './flag-client.ts'
+import { createLocalClient as createLocal } from './local-client.ts'
+import type { LocalClient, LocalClientOptions } from './local-client-interface.ts'
+import { diskCache } from './node/disk-cache.ts'
+import { createWarner } from './node/warnings.ts'
+import { nodeWebSocket } from './node/web-socket.ts'
+import type { ClientSocketConstructor } from './transports/transport.ts'
+import type { FlagCache } from './values/value-cache.ts'
+
+export type { FlagClient, FlagClientOptions } from './client-interface.ts'
+export type { FlagSetSource } from './local/flag-set-sources.ts'
+export type { LocalDetail } from './local/local-detail.ts'
+export type { LocalClient, LocalClientOptions, LocalStatus } from './local-client-interface.ts'
+export { diskCache } from './node/disk-cache.ts'
+export { fileSource } from './node/file-source.ts'
+
+/** Options in which `cache` can also be the path of a folder. */
+type WithFolder<Options> = Omit<Options, 'cache'> & {
+  /** The folder of a disk cache, or another store. By default, nothing is stored. */
+  readonly cache?: string | FlagCache
+}
+
+/** The options of `createFlagClient` in Node. */
+export type NodeFlagClientOptions<Values> = WithFolder<FlagClientOptions<Values>>
+
+/** The options of `createLocalClient` in Node. */
+export type NodeLocalClientOptions<Values> = WithFolder<LocalClientOptions<Values>>
+
+/**
+ * Creates the same client as `createFlagClient` of `@ff/client`, with a disk cache, and with the
+ * `WebSocket` of the package `ws` if Node has none. Without `onError`, errors are warnings on the
+ * console.
+ */
+export function createFlagClient<Values>(
+  options: NodeFlagClientOptions<Values>,
+): FlagClient<Values> {
+  return createClient<Values>(withDefaults(options ?? {}))
+}
+
+/**
+ * Creates the same client as `createLocalClient` of `@ff/client/local`, with a disk cache, and with
+ * the `WebSocket` of the package `ws` if Node has none. Without `onError`, errors are warnings on the
+ * console.
+ */
+export function createLocalClient<Values>(
+  options: NodeLocalClientOptions<Values>,
+): LocalClient<Values> {
+  return createLocal<Values>(withDefaults(options ?? {}))
+}
+
+interface ReplaceableParts {
+  readonly cache?: string | FlagCache
+  readonly webSocket?: ClientSocketConstructor
+  readonly onError?: (error: unknown) => void
+}
+
+function withDefaults<Options extends ReplaceableParts>({ cache, ...rest }: Options) {
+  const webSocket = rest.webSocket ?? nodeWebSocket()
+  return {
+    onError: createWarner(),
+    ...rest,
+    ...(cache !== undefined && { cache: typeof cache === 'string' ? diskCache(cache) : cache }),
+    ...(webSocket && { webSocket }),
+  }
+}

@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest'
+import manifest from '../package.json' with { type: 'json' }
+import * as client from '../src/index.ts'
+import * as local from '../src/local.ts'
+import * as node from '../src/node.ts'
+import * as testing from '../src/testing.ts'
+
+it('@ff/client has exactly the documented entries', () => {
+  const entries = ['.', './testing', './local', './node', './package.json']
+  expect(Object.keys(manifest.exports)).toEqual(entries)
+  expect(Object.keys(manifest.publishConfig.exports)).toEqual(entries)
+})
+
+it('@ff/client exports exactly the listed names', () => {
+  expect(Object.keys(client).sort()).toEqual([
+    'createFlagClient',
+    'localStorageCache',
+    'memoryCache',
+  ])
+  expect(Object.keys(testing)).toEqual(['createTestClient'])
+  expect(Object.keys(local)).toEqual(['createLocalClient'])
+  expect(Object.keys(node).sort()).toEqual([
+    'createFlagClient',
+    'createLocalClient',
+    'diskCache',
+    'fileSource',
+  ])
+})

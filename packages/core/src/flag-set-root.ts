@@ -1,0 +1,1 @@
+export { FlagSetRoot, flagSetRoot, flagSetRootIncrementally } from './authoring/flag-set-root.ts'

@@ -1,0 +1,56 @@
+import { X } from 'lucide-react'
+import { useState } from 'react'
+import { messages } from '../../messages/messages.ts'
+import { Button } from '../button.tsx'
+import { ComboBox } from '../combo-box.tsx'
+import type { Option } from '../select.tsx'
+import styles from './choice-list.module.css'
+
+/** The properties of `ChoiceList`. */
+export interface ChoiceListProps {
+  readonly label: string
+  readonly options: readonly Option[]
+  /** The ids of the chosen options. Unknown ids are shown as they are. */
+  readonly chosen: readonly string[]
+  readonly onChange: (ids: readonly string[]) => void
+  readonly error?: string | undefined
+}
+
+/** Several chosen options, each with a button that removes it, and a field that adds one. */
+export function ChoiceList({ label, options, chosen, onChange, error }: ChoiceListProps) {
+  const [text, setText] = useState('')
+  const [round, setRound] = useState(0)
+  const nameOf = (id: string) => options.find((option) => option.id === id)?.name ?? id
+  const choose = (id: string) => {
+    onChange([...chosen.filter((each) => each !== id), id])
+    setText('')
+    setRound(round + 1)
+  }
+  return (
+    <div className={styles.list}>
+      {chosen.map((id) => (
+        <span key={id} className={styles.chip}>
+          <bdi className={styles.name}>{nameOf(id)}</bdi>
+          <Button
+            variant="ghost"
+            aria-label={messages.components.remove(nameOf(id))}
+            onPress={() => onChange(chosen.filter((each) => each !== id))}
+          >
+            <X size={14} aria-hidden="true" />
+          </Button>
+        </span>
+      ))}
+      <ComboBox
+        key={round}
+        label={label}
+        isLabelHidden
+        placeholder={label}
+        options={options.filter(({ id }) => !chosen.includes(id))}
+        value={text}
+        onChange={setText}
+        onChoose={choose}
+        error={error}
+      />
+    </div>
+  )
+}

@@ -1,0 +1,33 @@
+import { useId } from 'react'
+import styles from '../components/field.module.css'
+
+/** The properties of `SuggestField`. */
+export interface SuggestFieldProps {
+  readonly label: string
+  readonly value: string
+  readonly suggestions: readonly string[]
+  readonly onChange: (text: string) => void
+}
+
+/** A short text field with suggestions by the browser. The placeholder shows the label. */
+export function SuggestField({ label, value, suggestions, onChange }: SuggestFieldProps) {
+  const id = useId()
+  return (
+    <div className={styles.field}>
+      <input
+        className={styles.input}
+        aria-label={label}
+        placeholder={label}
+        value={value}
+        list={id}
+        maxLength={64}
+        onChange={(event) => onChange(event.target.value)}
+      />
+      <datalist id={id}>
+        {suggestions.map((suggestion) => (
+          <option key={suggestion} value={suggestion} />
+        ))}
+      </datalist>
+    </div>
+  )
+}

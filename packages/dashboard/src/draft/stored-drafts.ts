@@ -1,0 +1,105 @@
+import * as z from 'zod'
+import type { Configuration } from './configuration.ts'
+import type { FlagFields } from './flag-edits.ts'
+import type { SegmentFields } from './segment-draft.ts'
+
+const nullableText = z.string().nullable()
+const nullableNumber = z.number().nullable()
+
+// Unlike the codecs of the API, this schema accepts values that are still being typed. Fields that
+// it does not list are dropped.
+const condition = z.object({
+  attribute: z.string(),
+  operator: z.string(),
+  value: z.string(),
+  negate: z.boolean().exactOptional(),
+})
+
+const configuration: z.ZodType<Configuration> = z.object({
+  state: z.object({
+    isActive: z.boolean(),
+    defaultVariationId: nullableText,
+    offVariationId: nullableText,
+    targets: z.array(
+      z.object({ variationId: z.string(), kind: z.string(), keys: z.array(z.string()) }),
+    ),
+    prerequisites: z.array(z.object({ flagId: z.string(), variationIds: z.array(z.string()) })),
+  }),
+  targetingRules: z.array(
+    z.object({
+      id: z.string(),
+      name: z.string(),
+      kind: z.enum(['segment', 'custom']),
+      conditions: z.array(condition),
+      segmentId: nullableText,
+      variationId: nullableText,
+      rolloutId: nullableText,
+    }),
+  ),
+  rollouts: z.array(
+    z.object({
+      id: z.string(),
+      name: z.string(),
+      strategy: z.enum(['percentage', 'variant', 'gradual']),
+      bucketBy: z.string(),
+      salt: z.string(),
+      scheme: z.string(),
+      variationId: nullableText,
+      percentage: nullableNumber,
+      variants: z.array(z.object({ variationId: z.string(), weight: z.number() })).nullable(),
+      targetPercentage: nullableNumber,
+      increment: nullableNumber,
+      intervalHours: nullableNumber,
+      startAt: nullableText,
+    }),
+  ),
+  revision: z.number(),
+})
+
+/** The stored form of the draft of a configuration. */
+export const storedFlagDraft = z.object({
+  etag: z.string(),
+  version: nullableNumber,
+  base: configuration,
+  current: configuration,
+})
+
+const keyChanges = z.object({ add: z.array(z.string()), remove: z.array(z.string()) })
+
+const segmentFields: z.ZodType<SegmentFields> = z.object({
+  name: z.string(),
+  description: z.string(),
+  rules: z.array(condition),
+  logicalOp: z.enum(['AND', 'OR', 'NOT']),
+  force: z.boolean(),
+  keyAttribute: z.string(),
+  included: keyChanges,
+  excluded: keyChanges,
+})
+
+/** The stored form of the draft of a segment. */
+export const storedSegmentDraft = z.object({
+  revision: z.number(),
+  base: segmentFields,
+  current: segmentFields,
+})
+
+const flagFields: z.ZodType<FlagFields> = z.object({
+  name: z.string(),
+  description: z.string(),
+  tags: z.array(z.string()),
+  clientVisible: z.boolean(),
+  variations: z.array(
+    z.object({
+      id: z.string(),
+      key: z.string(),
+      name: z.string(),
+      description: z.string(),
+      value: z.string(),
+      isDefault: z.boolean(),
+    }),
+  ),
+})
+
+/** The stored form of the draft of the fields of a flag. */
+export const storedFlagFieldsDraft = z.object({ base: flagFields, current: flagFields })

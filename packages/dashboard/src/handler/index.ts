@@ -1,0 +1,2 @@
+export { createDashboard, type Dashboard } from './create-dashboard.ts'
+export type { DashboardOptions } from './options.ts'

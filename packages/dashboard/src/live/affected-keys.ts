@@ -1,0 +1,61 @@
+import type { ProjectEvent } from '@ff/protocol/management'
+import type { QueryKey } from '@tanstack/react-query'
+import { queryKeys } from '../queries/query-keys.ts'
+
+/** Returns the keys of the queries whose data an event can change. */
+export function affectedKeys(projectId: string, event: ProjectEvent): readonly QueryKey[] {
+  switch (event.event) {
+    case 'version':
+      return keysOfVersion(projectId, event.data)
+    case 'project':
+      return keysOfRecord(projectId, event.data)
+    case 'convergence':
+      return [queryKeys.convergence(projectId, event.data.environmentId)]
+    case 'position':
+      return []
+    default:
+      return [queryKeys.project(projectId)]
+  }
+}
+
+type DataOf<Name extends ProjectEvent['event']> = Extract<ProjectEvent, { event: Name }>['data']
+
+function keysOfVersion(
+  projectId: string,
+  { environmentId, flags, segments }: DataOf<'version'>,
+): readonly QueryKey[] {
+  return [
+    queryKeys.flagSummaries(projectId),
+    queryKeys.versions(projectId, environmentId),
+    queryKeys.evaluation(projectId, environmentId),
+    queryKeys.convergence(projectId, environmentId),
+    ...flags.flatMap((id) => [
+      queryKeys.flag(projectId, id),
+      queryKeys.configuration(projectId, environmentId, id),
+    ]),
+    ...(segments.length > 0 ? [queryKeys.segments(projectId)] : []),
+    ...segments.map((id) => queryKeys.segment(projectId, id)),
+  ]
+}
+
+function keysOfRecord(
+  projectId: string,
+  { eventType, id }: DataOf<'project'>,
+): readonly QueryKey[] {
+  switch (eventType.split('.')[0]) {
+    case 'flag':
+      return [
+        queryKeys.flagSummaries(projectId),
+        queryKeys.flag(projectId, id),
+        // A change of a name in a configuration makes no version.
+        queryKeys.configurations(projectId),
+      ]
+    case 'segment':
+      return [queryKeys.segments(projectId), queryKeys.segment(projectId, id)]
+    case 'sdk_key':
+      return [['project', projectId, 'sdkKeys']]
+    default:
+      // The id of another record does not name the query that contains it.
+      return [queryKeys.project(projectId)]
+  }
+}

@@ -1,0 +1,46 @@
+import { reloadAfterUpgrade } from './setup.ts'
+
+// The module above sets up zod, so all other imports come after it.
+
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { App } from './app.tsx'
+import { createQueryClient } from './queries/query-client.ts'
+import { createAppRouter } from './routes.tsx'
+import { linkTabs } from './session/link-tabs.ts'
+import { onUserLeft } from './session/on-user-left.ts'
+import { Session } from './session/session.ts'
+import { applyTheme, readTheme } from './theme/theme.ts'
+
+/** The time after which the outline of the page is no longer in sight, and skeletons appear late. */
+const STARTED_MS = 2000
+
+reloadAfterUpgrade()
+applyTheme(readTheme())
+
+const apiPath = document.querySelector<HTMLMetaElement>('meta[name="ff-api"]')?.content ?? ''
+const session = new Session(apiPath)
+const queryClient = createQueryClient()
+const router = createAppRouter({ session }, new URL(document.baseURI).pathname)
+
+linkTabs(session)
+onUserLeft(session, () => {
+  queryClient.clear()
+  void router.invalidate()
+})
+
+const element = document.getElementById('root')
+if (element !== null) {
+  const show = () => {
+    createRoot(element).render(
+      <StrictMode>
+        <App session={session} queryClient={queryClient} router={router} />
+      </StrictMode>,
+    )
+    setTimeout(() => {
+      document.documentElement.dataset['started'] = 'true'
+    }, STARTED_MS)
+  }
+  // The outline in the page stays until the first page can be shown. The router shows a failure.
+  router.load().then(show, show)
+}

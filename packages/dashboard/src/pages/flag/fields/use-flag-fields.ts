@@ -1,0 +1,103 @@
+import type { FlagView } from '@ff/protocol/management'
+import { useQueryClient } from '@tanstack/react-query'
+import { useLayoutEffect, useState, useSyncExternalStore } from 'react'
+import { ApiError, type FieldIssue } from '../../../api/api-error.ts'
+import {
+  type FlagFieldsAction,
+  type FlagFieldsDraft,
+  flagRequests,
+  startFlagFieldsDraft,
+} from '../../../draft/flag-edits.ts'
+import { validateFlag } from '../../../draft/validate.ts'
+import { useFlagDrafts } from '../../../flag-drafts/use-flag-drafts.ts'
+import { queryKeys } from '../../../queries/query-keys.ts'
+import { useApi } from '../../../session/use-session.ts'
+import { type SaveStep, saveSteps } from './save-steps.ts'
+
+/** What a save did before it failed. */
+export interface SaveFailure {
+  readonly saved: readonly string[]
+  readonly failed: string
+  readonly error: unknown
+  readonly notSaved: readonly string[]
+  /** The faults of fields, of the flag (`name`) or of a variation (`key.value`). */
+  readonly issues: readonly FieldIssue[]
+}
+
+/** The draft of the fields of a flag, with the functions that change and save it. */
+export interface FlagFieldsHandle {
+  readonly draft: FlagFieldsDraft
+  readonly dispatch: (action: FlagFieldsAction) => void
+  readonly steps: readonly SaveStep[]
+  readonly save: () => Promise<void>
+  /** Ends the draft. */
+  readonly discard: () => void
+  readonly isSaving: boolean
+  readonly failure: SaveFailure | undefined
+  /** The faults of the fields of the flag that can be found in the page. */
+  readonly issues: readonly FieldIssue[]
+}
+
+/** Returns the draft of the fields that a flag has in all environments. */
+export function useFlagFields(flag: FlagView, etag: string | undefined): FlagFieldsHandle {
+  const { fields: store } = useFlagDrafts()
+  const api = useApi()
+  const queryClient = useQueryClient()
+  const [failure, setFailure] = useState<SaveFailure>()
+  const [isSaving, setSaving] = useState(false)
+  useLayoutEffect(() => store.receive(flag), [store, flag])
+  const stored = useSyncExternalStore(store.subscribe, () => store.draftOf(flag.id))
+  const draft = stored ?? startFlagFieldsDraft(flag)
+  const requests = flagRequests(draft)
+  const steps = saveSteps({ api, flag, etag, requests })
+  const issues = requests.update === null ? [] : validateFlag(requests.update)
+  const save = async () => {
+    setSaving(true)
+    const result = await runSteps(steps)
+    try {
+      const params = { projectId: flag.projectId, flagId: flag.id }
+      const fresh = await api.call('getFlag', { params })
+      queryClient.setQueryData(queryKeys.flag(flag.projectId, flag.id), fresh)
+      store.continueFrom(fresh.data, result === undefined)
+      void queryClient.invalidateQueries({ queryKey: queryKeys.project(flag.projectId) })
+      setFailure(result)
+    } catch (error) {
+      setFailure(result ?? { ...NOTHING, saved: steps.map(({ words }) => words), error })
+    } finally {
+      setSaving(false)
+    }
+  }
+  const dispatch = (action: FlagFieldsAction) => store.dispatch(flag.id, action)
+  const discard = () => {
+    dispatch({ type: 'resetAll' })
+    setFailure(undefined)
+  }
+  return { draft, dispatch, steps, save, discard, isSaving, failure, issues }
+}
+
+const NOTHING = { failed: '', notSaved: [], issues: [] } as const
+
+/** Runs requests one after another up to the first failure. `undefined` if there is none. */
+async function runSteps(steps: readonly SaveStep[]): Promise<SaveFailure | undefined> {
+  for (const [index, step] of steps.entries()) {
+    try {
+      await step.run()
+    } catch (error) {
+      const words = steps.map((each) => each.words)
+      return {
+        saved: words.slice(0, index),
+        failed: step.words,
+        error,
+        notSaved: words.slice(index + 1),
+        issues: issuesOf(error, step.variationKey),
+      }
+    }
+  }
+  return undefined
+}
+
+function issuesOf(error: unknown, key: string | undefined): readonly FieldIssue[] {
+  const issues = error instanceof ApiError ? error.issues : []
+  if (key === undefined) return issues
+  return issues.map(({ path, message }) => ({ path: `${key}.${path}`, message }))
+}

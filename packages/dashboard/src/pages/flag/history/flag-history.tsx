@@ -1,0 +1,13 @@
+import type { Environment, FlagView } from '@ff/protocol/management'
+import { VersionTimeline } from '../../history/version-timeline.tsx'
+
+/** The properties of `FlagHistory`. */
+export interface FlagHistoryProps {
+  readonly flag: FlagView
+  readonly environment: Environment
+}
+
+/** The versions of an environment; those that changed the flag are marked. */
+export function FlagHistory({ flag, environment }: FlagHistoryProps) {
+  return <VersionTimeline key={environment.id} environment={environment} flagId={flag.id} />
+}

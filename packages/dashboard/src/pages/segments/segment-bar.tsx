@@ -1,0 +1,79 @@
+import { useMemo, useState } from 'react'
+import { Button } from '../../components/button.tsx'
+import { ConfirmDialog } from '../../components/dialog.tsx'
+import { messages } from '../../messages/messages.ts'
+import { segmentDifferences } from './segment-differences.ts'
+import {
+  type DraftReceiver,
+  type LoadedSegment,
+  useSegmentHandle,
+  withNewerBase,
+} from './segment-handle.ts'
+import { segmentNames } from './segment-names.ts'
+import { SegmentReview } from './segment-review.tsx'
+import styles from './segments.module.css'
+
+const { segments: texts } = messages
+
+/** The properties of `SegmentBar`. */
+export interface SegmentBarProps extends DraftReceiver {
+  /** The segment as the server has it. */
+  readonly loaded: LoadedSegment
+}
+
+/** The bar with the unsaved changes of a segment; nothing without changes. */
+export function SegmentBar({ loaded, onReplace, onIssues }: SegmentBarProps) {
+  const { draft, isChanged, segments, disabledReason, dispatch } = useSegmentHandle()
+  const [open, setOpen] = useState<'review' | 'discard'>()
+  const differences = useMemo(
+    () => segmentDifferences(draft.base, draft.current, segmentNames(segments)),
+    [draft, segments],
+  )
+  const isOld = isChanged && loaded.data.revision > draft.revision
+  const applyToNewer = () =>
+    onReplace({ draft: withNewerBase(draft, loaded.data), etag: loaded.etag })
+  const close = () => setOpen(undefined)
+  if (!isChanged) return null
+  return (
+    <section className={styles.bar} aria-label={texts.bar}>
+      {isOld && (
+        <div className={styles.newer}>
+          <span>{texts.newer}</span>
+          <Button onPress={applyToNewer}>{texts.useNewer}</Button>
+        </div>
+      )}
+      <span className={styles.strong}>{texts.changeCount(differences.length)}</span>
+      <div className={styles.buttons}>
+        <Button
+          variant="ghost"
+          onPress={() => dispatch({ type: 'undo' })}
+          isDisabled={draft.past.length === 0}
+        >
+          {texts.undo}
+        </Button>
+        <Button onPress={() => setOpen('discard')}>{texts.discard}</Button>
+        <Button variant="primary" onPress={() => setOpen('review')} disabledReason={disabledReason}>
+          {texts.review}
+        </Button>
+      </div>
+      {open === 'review' && (
+        <SegmentReview
+          differences={differences}
+          onClose={close}
+          onReplace={onReplace}
+          onIssues={onIssues}
+        />
+      )}
+      <ConfirmDialog
+        title={texts.discardTitle}
+        isOpen={open === 'discard'}
+        onClose={close}
+        confirm={texts.discard}
+        onConfirm={() => onReplace(undefined)}
+        isDangerous
+      >
+        <p>{texts.discardHint}</p>
+      </ConfirmDialog>
+    </section>
+  )
+}

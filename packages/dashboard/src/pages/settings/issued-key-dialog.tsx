@@ -1,0 +1,26 @@
+import type { IssuedSdkKey } from '@ff/protocol/management'
+import { Button } from '../../components/button.tsx'
+import type { DialogProps } from '../../components/dialog.tsx'
+import { SecretOnce } from '../../components/secret-once.tsx'
+import { messages } from '../../messages/messages.ts'
+
+const { keys: texts } = messages
+
+/**
+ * Returns the properties of the dialog that shows a new key once. Only its button closes it. The
+ * dialog of the form continues with them, so that the focus returns when it closes.
+ */
+export function issuedKeyDialog({ name, key }: IssuedSdkKey, onClose: () => void): DialogProps {
+  return {
+    title: texts.issuedTitle(name),
+    isOpen: true,
+    onClose,
+    canDismiss: false,
+    actions: (
+      <Button variant="primary" onPress={onClose} autoFocus>
+        {texts.close}
+      </Button>
+    ),
+    children: key === null ? <p>{texts.secretLost}</p> : <SecretOnce secret={key} />,
+  }
+}

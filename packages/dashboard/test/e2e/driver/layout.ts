@@ -1,0 +1,21 @@
+import type { Page } from 'playwright-core'
+
+/** Returns the number of pixels by which the page is wider than the window; 0 if it fits. */
+export function overflowOf(page: Page): Promise<number> {
+  return page.evaluate(() => {
+    const { scrollWidth, clientWidth } = document.documentElement
+    return Math.max(0, scrollWidth - clientWidth)
+  })
+}
+
+/** Waits until the page shows its content: a heading, and nothing that is being loaded. */
+export async function settled(page: Page): Promise<void> {
+  await page.getByRole('heading', { level: 1 }).first().waitFor()
+  await page.waitForFunction(
+    (loading) =>
+      ![...document.querySelectorAll('[role=status]')].some((each) =>
+        each.textContent?.includes(loading),
+      ),
+    'Loading',
+  )
+}

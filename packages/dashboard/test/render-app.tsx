@@ -1,0 +1,21 @@
+import { render } from '@testing-library/react'
+import { App } from '../src/app.tsx'
+import { createQueryClient } from '../src/queries/query-client.ts'
+import { createAppRouter } from '../src/routes.tsx'
+import { onUserLeft } from '../src/session/on-user-left.ts'
+import { Session } from '../src/session/session.ts'
+
+/** Renders the application at an address. */
+export function renderApp(address: string) {
+  window.history.replaceState(null, '', address)
+  document.head.innerHTML = '<base href="/">'
+  const session = new Session('')
+  const router = createAppRouter({ session }, '/')
+  const queryClient = createQueryClient()
+  onUserLeft(session, () => {
+    queryClient.clear()
+    void router.invalidate()
+  })
+  render(<App session={session} queryClient={queryClient} router={router} />)
+  return { session, router, queryClient }
+}
