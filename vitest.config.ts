@@ -13,8 +13,8 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['@ff/source', 'module', 'node', 'development|production'] } },
   test: {
     // Property tests run thousands of cases, possibly on a busy machine.
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     // The files of a project share the loaded modules. Loading them again takes longer than most tests.
     isolate: false,
     setupFiles: [join(import.meta.dirname, 'scripts/loopback-only.ts')],
@@ -39,6 +39,8 @@ export default defineConfig({
         test: {
           name: 'dashboard',
           root: 'packages/dashboard',
+          // Each file needs a document of its own.
+          isolate: true,
           include: [...tests, ...tests.map((pattern) => `${pattern}x`)],
           exclude: [...pins, ...slow, 'test/e2e/**'],
           setupFiles: [
@@ -58,6 +60,7 @@ export default defineConfig({
           fileParallelism: false,
           testTimeout: 180_000,
           hookTimeout: 120_000,
+          expect: { poll: { timeout: 10_000 } },
           // A browser on a busy machine can be late once.
           retry: 1,
         },

@@ -1,23 +1,31 @@
-import { lazy, Suspense, useMemo, useState } from 'react'
+import { type Dispatch, lazy, type SetStateAction, Suspense, useMemo } from 'react'
 import { useShortcuts } from '../keyboard/use-shortcuts.ts'
 import { messages } from '../messages/messages.ts'
+
+/** The shortcut that opens the command bar: Ctrl K or ⌘ K. */
+export const COMMAND_BAR_KEYS = ['mod+k'] as const
 
 const CommandBar = lazy(async () => ({
   default: (await import('./command-bar.tsx')).CommandBar,
 }))
 
-/** Opens the command bar with Ctrl K or ⌘ K. The bar is loaded when it is opened first. */
-export function CommandBarHost() {
-  const [isOpen, setOpen] = useState(false)
+/** The properties of `CommandBarHost`. */
+export interface CommandBarHostProps {
+  readonly isOpen: boolean
+  readonly onChange: Dispatch<SetStateAction<boolean>>
+}
+
+/** The place of the command bar, and its shortcut. The bar is loaded when it is opened first. */
+export function CommandBarHost({ isOpen, onChange }: CommandBarHostProps) {
   const shortcuts = useMemo(() => {
-    const run = () => setOpen((before) => !before)
-    return [{ keys: ['mod+k'], name: messages.commandBar.open, run }] as const
-  }, [])
+    const run = () => onChange((before) => !before)
+    return [{ keys: COMMAND_BAR_KEYS, name: messages.commandBar.open, run }] as const
+  }, [onChange])
   useShortcuts(shortcuts)
   if (!isOpen) return null
   return (
     <Suspense>
-      <CommandBar onClose={() => setOpen(false)} />
+      <CommandBar onClose={() => onChange(false)} />
     </Suspense>
   )
 }

@@ -16,13 +16,16 @@ export interface PageProps {
   /** The buttons beside the heading. */
   readonly actions?: ReactNode
   readonly children?: ReactNode
+  /** Marks the title of the browser's tab, because the page has unsaved changes. */
+  readonly isChanged?: boolean
   /** Makes the page as high as the window, so that its last part scrolls inside itself. */
   readonly isFilling?: boolean
 }
 
 /** A page: its title, its only `h1`, its actions and its content. */
-export function Page({ title, actions, children, isFilling = false }: PageProps) {
-  usePageTitle(title)
+export function Page(props: PageProps) {
+  const { title, actions, children, isChanged = false, isFilling = false } = props
+  usePageTitle(isChanged ? messages.shell.changedTitle(title) : title)
   return (
     <div className={classNames(styles.page, isFilling && styles.filling)}>
       <header className={styles.header}>

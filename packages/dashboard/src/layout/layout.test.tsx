@@ -123,6 +123,53 @@ describe('the first page', () => {
   })
 })
 
+describe('the command bar', () => {
+  const answers = {
+    'GET /auth/me': () => reply(member()),
+    [`GET /projects/${PROJECT}`]: () => reply(project),
+    [`GET /organizations/${ORG}/projects`]: () => pageOf([project]),
+  }
+  const { commandBar, shell } = messages
+
+  it('A button with its shortcut opens the command bar, and has the focus again afterwards.', async () => {
+    serve(server, answers)
+    renderApp(`/p/${PROJECT}/history`)
+    const button = await screen.findByRole('button', { name: commandBar.button })
+    expect(button.textContent).toBe('CommandsCtrl K')
+    expect(document.getElementById(button.getAttribute('aria-describedby') ?? '')).not.toBeNull()
+    await userEvent.click(button)
+    const input = await screen.findByRole('combobox', { name: commandBar.title })
+    await userEvent.type(input, '{Escape}')
+    await expect.poll(() => screen.queryByRole('dialog')).toBeNull()
+    await expect.poll(() => document.activeElement).toBe(button)
+  })
+
+  it('A theme that is chosen in the command bar is shown by the select in the side bar.', async () => {
+    serve(server, answers)
+    renderApp(`/p/${PROJECT}/history`)
+    await userEvent.click(await screen.findByRole('button', { name: /Theme/ }))
+    await userEvent.click(await screen.findByRole('option', { name: shell.themeLight }))
+    await screen.findByRole('button', { name: 'Light Theme' })
+    await userEvent.keyboard('{Control>}k{/Control}')
+    const input = await screen.findByRole('combobox', { name: commandBar.title })
+    await userEvent.type(input, 'theme dark{Enter}')
+    await screen.findByRole('button', { name: 'Dark Theme' })
+    expect(document.documentElement.dataset['theme']).toBe('dark')
+    expect(localStorage.getItem('ff-theme')).toBe('dark')
+    delete document.documentElement.dataset['theme']
+  })
+
+  it('The list of shortcuts names the keys as they are on the keyboard.', async () => {
+    serve(server, answers)
+    renderApp(`/p/${PROJECT}/history`)
+    await screen.findByRole('button', { name: commandBar.button })
+    await userEvent.keyboard('?')
+    const dialog = within(await screen.findByRole('dialog', { name: shell.keyboardShortcuts }))
+    expect(dialog.getByText('Ctrl K')).toBeDefined()
+    expect(dialog.queryByText(/mod/)).toBeNull()
+  })
+})
+
 describe('the side bar', () => {
   const answers = {
     'GET /auth/me': () => reply(member()),

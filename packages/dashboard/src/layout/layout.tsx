@@ -1,5 +1,5 @@
 import { Outlet, useMatchRoute } from '@tanstack/react-router'
-import { useEffect } from 'react'
+import { useEffect, useState } from 'react'
 import { CommandBarHost } from '../command-bar/command-bar-host.tsx'
 import { FlagSwitchDialogHost } from '../flag-switch/flag-switch-dialog-host.tsx'
 import { messages } from '../messages/messages.ts'
@@ -16,23 +16,24 @@ import { SideBar } from './side-bar.tsx'
 
 /** The layout of every page: skip link, side bar and content. */
 export function Layout() {
+  const [isCommandBarOpen, setCommandBarOpen] = useState(false)
   useEffect(() => whenIdle(() => void loadDialogs()), [])
   return (
     <div className={styles.layout}>
       <button type="button" className={styles.skip} onClick={focusContent}>
         {messages.shell.skip}
       </button>
-      <SideBar />
+      <SideBar onCommandBar={() => setCommandBarOpen(true)} />
       <main id="content" tabIndex={-1} className={styles.content}>
         <ProductionLine />
         <OfflineBar />
         <ProjectEvents>
-          <ProjectGate>
-            <FlagSwitchDialogHost>
+          <FlagSwitchDialogHost>
+            <ProjectGate>
               <Outlet />
-              <CommandBarHost />
-            </FlagSwitchDialogHost>
-          </ProjectGate>
+            </ProjectGate>
+            <CommandBarHost isOpen={isCommandBarOpen} onChange={setCommandBarOpen} />
+          </FlagSwitchDialogHost>
         </ProjectEvents>
       </main>
       <Shortcuts />

@@ -1,8 +1,8 @@
 import type { ProjectView } from '@ff/protocol/management'
-import { useQueryClient } from '@tanstack/react-query'
+import { type QueryKey, useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useState } from 'react'
-import { affectedKeys } from '../live/affected-keys.ts'
+import { affectedKeys, keysWithoutVersion } from '../live/affected-keys.ts'
 import { LiveConnection } from '../live/live-connection.ts'
 import { type ProjectEventListener, ProjectEventsContext } from '../live/use-project-events.ts'
 import { VersionPoll } from '../live/version-poll.ts'
@@ -23,13 +23,19 @@ export function ProjectEvents({ children }: { readonly children: ReactNode }) {
       const record = queryClient.getQueryData<ProjectView>(queryKeys.projectRecord(project))
       return record?.environments.map(({ id }) => id) ?? []
     }
-    const poll = new VersionPoll({ api, projectId: project, environmentIds, onChange: reload })
+    const invalidate = (keys: readonly QueryKey[]) => {
+      for (const queryKey of keys) void queryClient.invalidateQueries({ queryKey })
+    }
+    const poll = new VersionPoll({
+      ...{ api, projectId: project, environmentIds },
+      onChange: reload,
+      onUnchanged: () => invalidate(keysWithoutVersion(project)),
+    })
     const connection = new LiveConnection({
       api,
       projectId: project,
       onEvent: (event) => {
-        for (const queryKey of affectedKeys(project, event))
-          void queryClient.invalidateQueries({ queryKey })
+        invalidate(affectedKeys(project, event))
         for (const listener of listeners) listener(event)
       },
       onReload: reload,

@@ -2,6 +2,7 @@ import { use, useState } from 'react'
 import { Button } from '../components/button.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { Switch } from '../components/switch.tsx'
+import { keyWords } from '../keyboard/key-words.ts'
 import { rememberShortcuts } from '../keyboard/keyboard-setting.ts'
 import { KeyboardContext } from '../keyboard/use-shortcuts.ts'
 import { messages } from '../messages/messages.ts'
@@ -31,7 +32,7 @@ export function ShortcutsDialog({ onClose }: { readonly onClose: () => void }) {
         {keyboard.shortcuts.map(({ keys, name }) => (
           <div key={keys.join(' ')} className={styles.shortcut}>
             <dt>
-              <kbd>{keys.join(' ')}</kbd>
+              <kbd>{keyWords(keys)}</kbd>
             </dt>
             <dd>{name}</dd>
           </div>

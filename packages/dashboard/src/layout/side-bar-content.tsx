@@ -1,6 +1,5 @@
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { Braces, Flag, FlaskConical, History, KeyRound, Users } from 'lucide-react'
-import { useState } from 'react'
 import { Button } from '../components/button.tsx'
 import { Menu } from '../components/menu.tsx'
 import { Select } from '../components/select.tsx'
@@ -8,7 +7,8 @@ import { showToast } from '../components/toast.tsx'
 import { messages } from '../messages/messages.ts'
 import { useOrganizations, useProjects } from '../queries/use-queries.ts'
 import { useSession, useSessionState } from '../session/use-session.ts'
-import { chooseTheme, readTheme, type Theme } from '../theme/theme.ts'
+import { chooseTheme, type Theme } from '../theme/theme.ts'
+import { useTheme } from '../theme/use-theme.ts'
 import { keepEnvironment } from './keep-environment.ts'
 import styles from './layout.module.css'
 import { useLogOut } from './use-log-out.tsx'
@@ -116,13 +116,9 @@ function Choices({ project, onOpen }: ChoicesProps) {
 function Settings() {
   const session = useSession()
   const { logIn } = useSessionState()
-  const [theme, setTheme] = useState(readTheme)
+  const theme = useTheme()
   const leave = () => void session.logOut().catch(() => showToast(messages.session.logOutFailed))
   const logOut = useLogOut(leave)
-  const choose = (id: string) => {
-    chooseTheme(id as Theme)
-    setTheme(id as Theme)
-  }
   const { name = '', email = '' } = logIn?.user ?? {}
   const account = name || email || messages.session.account
   const action = { id: 'logOut', name: messages.session.logOut, onAction: logOut.ask }
@@ -131,7 +127,7 @@ function Settings() {
       <Select
         label={shell.theme}
         value={theme}
-        onChange={choose}
+        onChange={(id) => chooseTheme(id as Theme)}
         options={[
           { id: 'system', name: shell.themeSystem },
           { id: 'light', name: shell.themeLight },

@@ -1,6 +1,7 @@
 import { Link, useParams } from '@tanstack/react-router'
 import { Menu as MenuIcon } from 'lucide-react'
 import { lazy, Suspense, useEffect, useState } from 'react'
+import { CommandBarButton } from '../command-bar/command-bar-button.tsx'
 import { Button } from '../components/button.tsx'
 import { messages } from '../messages/messages.ts'
 import { useSessionState } from '../session/use-session.ts'
@@ -12,8 +13,13 @@ const SideBarSheet = lazy(async () => {
   return { default: (await import('./side-bar-sheet.tsx')).SideBarSheet }
 })
 
-/** The side bar: organization, project, pages, theme and user. In a narrow window it is a sheet. */
-export function SideBar() {
+/** The properties of `SideBar`. */
+export interface SideBarProps {
+  readonly onCommandBar: () => void
+}
+
+/** The side bar: command bar, organization, project, pages, theme and user. In a narrow window it is a sheet. */
+export function SideBar({ onCommandBar }: SideBarProps) {
   const [isOpen, setOpen] = useState(false)
   const { project } = useParams({ strict: false })
   const userId = useSessionState().logIn?.user.id
@@ -26,6 +32,7 @@ export function SideBar() {
         <Link to="/" className={styles.product}>
           {messages.shell.product}
         </Link>
+        <CommandBarButton onPress={onCommandBar} />
         <span className={styles.toggle}>
           <Button
             variant="ghost"

@@ -18,6 +18,16 @@ export function affectedKeys(projectId: string, event: ProjectEvent): readonly Q
   }
 }
 
+/** Returns the keys of the queries whose data can change without a version, such as names. */
+export function keysWithoutVersion(projectId: string): readonly QueryKey[] {
+  return [
+    queryKeys.configurations(projectId),
+    queryKeys.flags(projectId),
+    queryKeys.segments(projectId),
+    queryKeys.segmentRecords(projectId),
+  ]
+}
+
 type DataOf<Name extends ProjectEvent['event']> = Extract<ProjectEvent, { event: Name }>['data']
 
 function keysOfVersion(

@@ -5,6 +5,7 @@ import { Session } from '../session/session.ts'
 import { VersionPoll } from './version-poll.ts'
 
 const onChange = vi.fn()
+const onUnchanged = vi.fn()
 let server: FakeServer
 let poll: VersionPoll | undefined
 
@@ -24,7 +25,8 @@ const versionReply = (version: number) =>
 function start(count = 1): VersionPoll {
   const ids = Array.from({ length: count }, (_, index) => idOf(index))
   const { api } = new Session('')
-  poll = new VersionPoll({ api, projectId: PROJECT, environmentIds: () => ids, onChange })
+  const listeners = { onChange, onUnchanged }
+  poll = new VersionPoll({ api, projectId: PROJECT, environmentIds: () => ids, ...listeners })
   poll.start()
   return poll
 }
@@ -38,6 +40,7 @@ beforeEach(() => {
   vi.useFakeTimers()
   server = new FakeServer()
   onChange.mockClear()
+  onUnchanged.mockClear()
 })
 afterEach(() => {
   poll?.stop()
@@ -58,6 +61,17 @@ describe('VersionPoll', () => {
     await vi.advanceTimersByTimeAsync(5000)
     expect(onChange).toHaveBeenCalledTimes(2)
     expect(server.requests).toHaveLength(3)
+  })
+
+  it('A poll without a new version is reported too, because a change of a name makes none.', async () => {
+    for (const version of [7, 7]) server.next(versionReply(version))
+    start()
+    await vi.advanceTimersByTimeAsync(5000)
+    expect(onUnchanged).not.toHaveBeenCalled()
+    await vi.advanceTimersByTimeAsync(5000)
+    expect(onUnchanged).toHaveBeenCalledTimes(1)
+    await vi.advanceTimersByTimeAsync(5000)
+    expect(onUnchanged).toHaveBeenCalledTimes(1)
   })
 
   it('A hidden tab asks once a minute, and at once when it becomes visible.', async () => {

@@ -9,6 +9,8 @@ export interface VersionPollOptions {
   readonly environmentIds: () => readonly string[]
   /** Called when data may have changed, and when the server can or cannot be reached any more. */
   readonly onChange: () => void
+  /** Called after a poll that found no new version. A change of a name, for example, makes none. */
+  readonly onUnchanged: () => void
 }
 
 const VISIBLE_MS = 5000
@@ -77,6 +79,7 @@ export class VersionPoll {
       const isChanged = await this.#isChanged(signal)
       if (signal.aborted) return 0
       if (isChanged || this.#isUnavailable) this.#options.onChange()
+      else this.#options.onUnchanged()
       this.#isUnavailable = false
       return 0
     } catch (error) {

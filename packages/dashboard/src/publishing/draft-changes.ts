@@ -1,6 +1,6 @@
 import type { PreviewChange } from '@ff/protocol/management'
 import { toConfigurationInput } from '../draft/configuration.ts'
-import type { FlagDraftHandle } from '../flag-drafts/flag-draft-handle.ts'
+import type { FlagDraftHandle } from '../user-drafts/flag-draft-handle.ts'
 
 /** Returns the change that a draft makes, for its preview. `undefined` if the draft has no changes. */
 export function draftChanges(

@@ -30,7 +30,9 @@ export function ImpactPanel({ projectId, environment, changes, onIssues }: Impac
   return (
     <section className={styles.panel} aria-labelledby={heading} aria-busy={state.isStale}>
       <header>
-        <h2 id={heading}>{impact.title}</h2>
+        <h2 id={heading} aria-label={impact.titleIn(environment.name)}>
+          {impact.title}
+        </h2>
         <p className={styles.hint}>{impact.hint}</p>
       </header>
       {changes === undefined ? (

@@ -2,11 +2,13 @@ import { useQueryClient } from '@tanstack/react-query'
 import { type RefObject, useEffect, useMemo, useRef, useState } from 'react'
 import type { FieldIssue } from '../api/api-error.ts'
 import { showToast } from '../components/toast.tsx'
-import type { FlagDraftHandle } from '../flag-drafts/flag-draft-handle.ts'
+import { isSame } from '../draft/configuration.ts'
+import type { FlagDraft } from '../draft/flag-draft.ts'
 import { useShortcuts } from '../keyboard/use-shortcuts.ts'
 import { useOfflineSince } from '../layout/offline-bar.tsx'
 import { messages } from '../messages/messages.ts'
 import { useApi, useMay } from '../session/use-session.ts'
+import type { FlagDraftHandle } from '../user-drafts/flag-draft-handle.ts'
 import { ConvergenceBar } from './convergence-bar.tsx'
 import { DraftBar } from './draft-bar.tsx'
 import { MergeDialog } from './merge-dialog.tsx'
@@ -18,7 +20,7 @@ import { useBottomBar } from './use-bottom-bar.ts'
 import { useNewerConfiguration } from './use-newer-configuration.ts'
 import { type Published, type Publisher, usePublish } from './use-publish.ts'
 
-const { bar, published } = messages.publishing
+const { bar, conflict, published } = messages.publishing
 /** The dialog returns the focus first, if it can. */
 const FOCUS_DELAY_MS = 100
 const NO_ISSUES: readonly FieldIssue[] = []
@@ -38,18 +40,8 @@ export function PublishBar(props: PublishBarProps) {
 
 function PublishBarOf({ handle, onIssues }: PublishBarProps) {
   const [isMerging, setMerging] = useState(false)
-  const noteConflict = useRef<ReturnType<typeof useNewerConfiguration>['noteConflict']>(undefined)
-  const offer = useOfferUndo(handle)
-  const publisher = usePublish(handle, {
-    onPublished: offer,
-    onConflict: (current) => noteConflict.current?.(current),
-  })
+  const { publisher, newer } = usePublisher(handle, () => setMerging(false))
   const { phase } = publisher.state
-  const found = useNewerConfiguration(handle, phase === 'publishing' || phase === 'unknown')
-  useEffect(() => {
-    noteConflict.current = found.noteConflict
-  })
-  const { newer } = found
   const isVisible = handle.isChanged || phase === 'published'
   const refusal = useRefusal()
   const canReview = handle.isChanged && refusal === undefined
@@ -82,6 +74,41 @@ function PublishBarOf({ handle, onIssues }: PublishBarProps) {
       )}
     </>
   )
+}
+
+/**
+ * Returns the publisher of a draft, and the newer configuration that must be merged first. Calls
+ * `onRebase` when a newer configuration became the base of the draft without a merge.
+ */
+function usePublisher(handle: FlagDraftHandle, onRebase: () => void) {
+  const noteConflict = useRef<ReturnType<typeof useNewerConfiguration>['noteConflict']>(undefined)
+  const offer = useOfferUndo(handle)
+  const publisher = usePublish(handle, {
+    onPublished: offer,
+    onConflict: (current) => noteConflict.current?.(current),
+  })
+  const { phase } = publisher.state
+  const found = useNewerConfiguration(handle, {
+    isPaused: phase === 'publishing' || phase === 'unknown',
+    onRebase: (draft) => {
+      showRebase(handle.draft, draft, phase === 'conflict')
+      handle.replace(draft)
+      if (phase === 'conflict') publisher.close()
+      else publisher.rebase(draft)
+      onRebase()
+    },
+  })
+  useEffect(() => {
+    noteConflict.current = found.noteConflict
+  })
+  return { publisher, newer: found.newer }
+}
+
+/** Says that names were changed elsewhere, and why a publish has not succeeded. */
+function showRebase(before: FlagDraft, after: FlagDraft, wasRefused: boolean): void {
+  const isRenamed = !isSame({ ...before.current, revision: after.current.revision }, after.current)
+  if (wasRefused) showToast(conflict.notPublished)
+  else if (isRenamed) showToast(conflict.renamed)
 }
 
 /** Moves the focus to the bar after a publish, because the button of the review is gone. */

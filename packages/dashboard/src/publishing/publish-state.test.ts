@@ -51,6 +51,17 @@ describe('publishReducer', () => {
     expect(again).toEqual({ phase: 'publishing', review: { key: 'key-1', draft, note: 'Friday' } })
   })
 
+  it('A newer base continues an open review with another key, and no request that was sent.', () => {
+    const newer = { ...draft, etag: '"2"' }
+    const rebase = { type: 'rebase', key: 'key-2', draft: newer } as const
+    const reviewing = after(review, { type: 'note', note: 'Friday' }, rebase)
+    const continued = { key: 'key-2', draft: newer, note: 'Friday' }
+    expect(reviewing).toMatchObject({ phase: 'reviewing', review: continued })
+    const publishing = after(review, { type: 'publish' })
+    expect(publishReducer(publishing, rebase)).toBe(publishing)
+    expect(publishReducer(IDLE, rebase)).toBe(IDLE)
+  })
+
   it('A refusal keeps the draft and the note, and can be repeated with another note.', () => {
     const refused = after(
       review,

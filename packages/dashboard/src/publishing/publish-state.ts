@@ -32,6 +32,8 @@ export type PublishState =
 export type PublishAction =
   | { readonly type: 'review'; readonly key: string; readonly draft: FlagDraft }
   | { readonly type: 'note'; readonly note: string }
+  /** Continues the review with a draft that starts from a newer configuration. */
+  | { readonly type: 'rebase'; readonly key: string; readonly draft: FlagDraft }
   | { readonly type: 'publish' }
   | { readonly type: 'succeed'; readonly publication: Publication }
   | { readonly type: 'refuse'; readonly error: ApiError }
@@ -53,6 +55,9 @@ export function publishReducer(state: PublishState, action: PublishAction): Publ
     case 'note':
       if (state.phase !== 'reviewing') return state
       return { ...state, review: { ...state.review, note: action.note } }
+    case 'rebase':
+      if (state.phase !== 'reviewing') return state
+      return { ...state, review: { ...state.review, key: action.key, draft: action.draft } }
     case 'publish':
       if (state.phase !== 'reviewing' && state.phase !== 'unknown') return state
       return { phase: 'publishing', review: state.review }

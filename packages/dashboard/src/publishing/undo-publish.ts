@@ -5,9 +5,9 @@ import { randomId } from '../api/random-id.ts'
 import { showToast } from '../components/toast.tsx'
 import { type Configuration, toConfigurationInput } from '../draft/configuration.ts'
 import { startFlagDraft } from '../draft/flag-draft.ts'
-import type { FlagDraftHandle } from '../flag-drafts/flag-draft-handle.ts'
 import { messages } from '../messages/messages.ts'
 import { queryKeys } from '../queries/query-keys.ts'
+import type { FlagDraftHandle } from '../user-drafts/flag-draft-handle.ts'
 import { publishFailure } from './publish-failure.ts'
 
 const { published: words } = messages.publishing

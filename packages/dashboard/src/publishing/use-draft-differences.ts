@@ -2,8 +2,8 @@ import { useState } from 'react'
 import type { Difference } from '../draft/difference.ts'
 import { configurationDifferences } from '../draft/differences.ts'
 import type { Names } from '../draft/sentence.ts'
-import type { FlagDraftHandle } from '../flag-drafts/flag-draft-handle.ts'
 import { useNames } from '../queries/use-names.ts'
+import type { FlagDraftHandle } from '../user-drafts/flag-draft-handle.ts'
 
 /** The changes of a draft in words, and what the words depend on. */
 export interface DraftDifferences {

@@ -1,10 +1,13 @@
 import type { StaleConfiguration } from '@ff/protocol/management'
-import { useEffect, useState } from 'react'
-import { type Configuration, isSame } from '../draft/configuration.ts'
-import type { FlagDraftHandle } from '../flag-drafts/flag-draft-handle.ts'
+import { useEffect, useMemo, useState } from 'react'
+import type { Configuration } from '../draft/configuration.ts'
+import type { FlagDraft } from '../draft/flag-draft.ts'
+import { renamedDraft } from '../draft/renamed-draft.ts'
 import { useProjectEvents } from '../live/use-project-events.ts'
 import { useConfiguration } from '../queries/use-queries.ts'
 import { useSessionState } from '../session/use-session.ts'
+import type { FlagDraftHandle } from '../user-drafts/flag-draft-handle.ts'
+import { useLatest } from './use-latest.ts'
 
 /** Who published a version. */
 export interface VersionAuthor {
@@ -29,12 +32,23 @@ export interface NewerState {
   readonly noteConflict: (current: StaleConfiguration) => void
 }
 
+/** The connection of `useNewerConfiguration` to the page. */
+export interface NewerOptions {
+  /** `true`, for example during a publish of this page, reports nothing. */
+  readonly isPaused: boolean
+  /** Receives the draft on the basis of a newer configuration with other names, or none. */
+  readonly onRebase: (draft: FlagDraft) => void
+}
+
 /**
- * Returns the published configuration if it is newer than the base of a draft with changes. While
- * `isPaused`, for example during a publish of this page, there is none. A newer revision with the
- * same contents becomes the base without a question.
+ * Returns the published configuration if it is newer than the base of a draft with changes. A
+ * newer revision that differs at most in names is no version: it becomes the base of the draft
+ * without a question.
  */
-export function useNewerConfiguration(handle: FlagDraftHandle, isPaused: boolean): NewerState {
+export function useNewerConfiguration(
+  handle: FlagDraftHandle,
+  { isPaused, onRebase }: NewerOptions,
+): NewerState {
   const { flag, environment, draft, isChanged } = handle
   const place = { projectId: flag.projectId, environmentId: environment.id, flagId: flag.id }
   const { data } = useConfiguration(place)
@@ -42,15 +56,18 @@ export function useNewerConfiguration(handle: FlagDraftHandle, isPaused: boolean
   const etag = data?.etag
   const isNewer = isChanged && !isPaused && etag !== undefined && etag !== draft.etag
   const configuration = isNewer ? data?.data : undefined
-  const isEqual = configuration !== undefined && hasSameContents(configuration, draft.base)
+  const renamed = useMemo(() => {
+    if (configuration === undefined || etag === undefined) return undefined
+    return renamedDraft(draft, { base: configuration, etag })
+  }, [draft, configuration, etag])
+  const rebase = useLatest(onRebase)
   useEffect(() => {
-    if (!isEqual || configuration === undefined || etag === undefined) return
-    handle.replace({ ...draft, base: configuration, etag })
-  }, [handle, draft, isEqual, configuration, etag])
+    if (renamed !== undefined) rebase.current(renamed)
+  }, [renamed, rebase])
   const isKnown = author !== undefined && author.version !== draft.version
   return {
     newer:
-      configuration === undefined || etag === undefined || isEqual
+      configuration === undefined || etag === undefined || renamed !== undefined
         ? undefined
         : { configuration, etag, author: isKnown ? author : undefined },
     noteConflict: ({ version, changedBy }) =>
@@ -58,10 +75,6 @@ export function useNewerConfiguration(handle: FlagDraftHandle, isPaused: boolean
         return last?.version === version ? last : { version, name: changedBy, isOwn: false }
       }),
   }
-}
-
-function hasSameContents(one: Configuration, other: Configuration): boolean {
-  return isSame({ ...one, revision: 0 }, { ...other, revision: 0 })
 }
 
 /** Returns who last published a version that changed the flag, since the page is shown. */

@@ -1,14 +1,14 @@
 import type { ConfigurationUpdate, StaleConfiguration } from '@ff/protocol/management'
 import { useQueryClient } from '@tanstack/react-query'
-import { useEffect, useRef, useState } from 'react'
+import { useRef, useState } from 'react'
 import type { Result } from '../api/api.ts'
 import { ApiError } from '../api/api-error.ts'
 import { randomId } from '../api/random-id.ts'
 import { toConfigurationInput } from '../draft/configuration.ts'
-import { startFlagDraft } from '../draft/flag-draft.ts'
-import type { FlagDraftHandle } from '../flag-drafts/flag-draft-handle.ts'
+import { type FlagDraft, startFlagDraft } from '../draft/flag-draft.ts'
 import { queryKeys } from '../queries/query-keys.ts'
 import { useApi } from '../session/use-session.ts'
+import type { FlagDraftHandle } from '../user-drafts/flag-draft-handle.ts'
 import { publishFailure } from './publish-failure.ts'
 import {
   IDLE,
@@ -17,6 +17,7 @@ import {
   publishReducer,
   type Review,
 } from './publish-state.ts'
+import { useLatest } from './use-latest.ts'
 
 /** A draft that was published. */
 export interface Published {
@@ -37,6 +38,8 @@ export interface Publisher {
   /** Begins a review of the draft, unless one is open. */
   review(): void
   setNote(note: string): void
+  /** Continues an open review with a draft that starts from a newer configuration. */
+  rebase(draft: FlagDraft): void
   /** Sends the draft once; after a lost answer, again with the same key. */
   publish(): Promise<void>
   close(): void
@@ -54,6 +57,7 @@ export function usePublish(handle: FlagDraftHandle, listener: PublishListener): 
       step({ type: 'review', key: randomId(), draft })
     },
     setNote: (note) => void step({ type: 'note', note }),
+    rebase: (draft) => void step({ type: 'rebase', key: randomId(), draft }),
     close: () => void step({ type: 'close' }),
     publish: async () => {
       const next = step({ type: 'publish' })
@@ -128,12 +132,4 @@ function useSend() {
         void queryClient.invalidateQueries({ queryKey })
     }
   }
-}
-
-function useLatest<T>(value: T): { readonly current: T } {
-  const latest = useRef(value)
-  useEffect(() => {
-    latest.current = value
-  })
-  return latest
 }

@@ -8,8 +8,10 @@ export const queryKeys = {
   project: (projectId: string) => ['project', projectId] as const,
   projectRecord: (projectId: string) => ['project', projectId, 'record'] as const,
   flagSummaries: (projectId: string) => ['project', projectId, 'flagSummaries'] as const,
+  flags: (projectId: string) => ['project', projectId, 'flag'] as const,
   flag: (projectId: string, flagId: string) => ['project', projectId, 'flag', flagId] as const,
   segments: (projectId: string) => ['project', projectId, 'segments'] as const,
+  segmentRecords: (projectId: string) => ['project', projectId, 'segment'] as const,
   segment: (projectId: string, segmentId: string) =>
     ['project', projectId, 'segment', segmentId] as const,
   configurations: (projectId: string) => ['project', projectId, 'configuration'] as const,

@@ -14,6 +14,12 @@ export function readTheme(): Theme {
   }
 }
 
+/** Returns the theme in which the page is shown. */
+export function shownTheme(): Theme {
+  const name = document.documentElement.dataset['theme']
+  return name === 'light' || name === 'dark' ? name : 'system'
+}
+
 /** Shows the page in a theme, without remembering it. */
 export function applyTheme(theme: Theme): void {
   if (theme === 'system') delete document.documentElement.dataset['theme']

@@ -2,6 +2,7 @@
 export const commandBar = {
   title: 'Command bar',
   open: 'Open the command bar',
+  button: 'Commands',
   placeholder: 'Find a page or a flag, “switch off checkout in live”, “why user-42”',
   results: 'Commands',
   none: 'No command matches.',

@@ -75,7 +75,14 @@ const settings = {
 export const fields = {
   bar: 'Unsaved changes',
   summary: (count: number) =>
-    count === 1 ? 'Save sends 1 request:' : `Save sends ${count} requests, in this order:`,
+    count === 1 ? 'Save makes this change:' : `Save makes ${count} changes, one after another:`,
+  overwritten: (settings: readonly string[], variations: readonly string[]) => {
+    const names = [
+      ...settings.map((field) => NAMES[field] ?? field),
+      ...variations.map((key) => `variation ${key}`),
+    ]
+    return `Changed elsewhere since you began: ${lists.format(names)}. Save replaces these values with yours.`
+  },
   everywhere: 'These changes apply to all environments at once.',
   faultySettings: 'A setting has a fault. Correct it first.',
   save: 'Save',

@@ -1,7 +1,6 @@
 /** The texts of the pages in `pages/flag`. */
 export const flag = {
   title: 'Flag',
-  changedTitle: (title: string) => `● ${title}`,
   archived: 'Archived',
   copyKey: 'Copy the key',
   types: { boolean: 'Boolean', string: 'String', number: 'Number', json: 'JSON' },

@@ -70,6 +70,7 @@ export const flags = {
   marks: {
     draft: 'draft',
     draftHint: 'This tab has an unpublished draft.',
+    fieldsDraftHint: 'This tab has unsaved changes of the variations or settings.',
     scheduled: 'scheduled',
     scheduledHint: (count: number) =>
       counted(count, 'scheduled change is pending.', 'scheduled changes are pending.'),

@@ -11,6 +11,7 @@ const contexts = (count: number) => counted(count, 'context', 'contexts')
 
 const impact = {
   title: 'Impact',
+  titleIn: (environment: string) => `Impact in ${environment}`,
   hint: 'What changes for the contexts of the last 24 hours.',
   noChanges: 'There are no changes to preview.',
   loading: 'The preview is being calculated.',
@@ -129,6 +130,9 @@ const conflict = {
   result: 'Your draft then starts from the newer version. Nothing is published yet.',
   confirm: 'Continue with the merged draft',
   incomplete: (count: number) => `${counted(count, 'field', 'fields')} without a choice.`,
+  renamed: 'Names that were changed elsewhere are now in your draft.',
+  notPublished:
+    'Not published: the flag was changed elsewhere. The change is now in your draft. Review it again.',
   merged: 'The newer version was merged into your draft.',
   mergedWithoutChanges: 'The newer version already contains your changes.',
 }

@@ -81,6 +81,7 @@ export const segments = {
   changes,
   changeCount: (count: number) => (count === 1 ? '1 change' : `${numbers.format(count)} changes`),
   bar: 'Unsaved changes',
+  draft: 'Unsaved changes in this tab',
   undo: 'Undo',
   discard: 'Discard',
   discardTitle: 'Discard the changes',

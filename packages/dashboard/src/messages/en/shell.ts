@@ -2,6 +2,7 @@
 export const shell = {
   product: 'ff',
   pageTitle: (title: string) => `${title} · ff`,
+  changedTitle: (title: string) => `● ${title}`,
   skip: 'Skip to the content',
   navigation: 'Pages',
   openNavigation: 'Open the navigation',
@@ -33,8 +34,9 @@ export const shell = {
   shortcutsEnabled: 'Use keyboard shortcuts',
   shortcutKeys: 'Keys',
   shortcutAction: 'Action',
+  control: 'Ctrl',
+  command: '⌘',
   listShortcuts: 'List the keyboard shortcuts',
-  openCommandBar: 'Open the command bar',
   goTo: (page: string) => `Go to ${page}`,
   close: 'Close',
   production: 'production',

@@ -4,10 +4,11 @@ import { Suspense } from 'react'
 import { EnvironmentDot } from '../../components/environment-dot.tsx'
 import { Skeleton } from '../../components/states.tsx'
 import { Tabs } from '../../components/tabs.tsx'
-import { useChangedPlaces } from '../../flag-drafts/use-flag-drafts.ts'
 import { messages } from '../../messages/messages.ts'
 import { useConfiguration } from '../../queries/use-queries.ts'
+import { useChangedPlaces } from '../../user-drafts/use-user-drafts.ts'
 import { ChangedDot } from './editing/changed-mark.tsx'
+import { useChangedTabs } from './fields/use-changed-tabs.ts'
 import styles from './flag-page.module.css'
 import { TargetingPanel } from './targeting-panel.tsx'
 
@@ -38,6 +39,7 @@ const TABS: readonly FlagTab[] = ['targeting', 'variations', 'history', 'code', 
 /** One tab for each environment with its state, and within it one for each subject. */
 export function EnvironmentTabs(props: EnvironmentTabsProps) {
   const { flag, environments, environment, tab, onChoose } = props
+  const changedTabs: readonly FlagTab[] = useChangedTabs(flag)
   const subjects = (
     <Tabs
       label={messages.flag.subjects}
@@ -45,7 +47,7 @@ export function EnvironmentTabs(props: EnvironmentTabsProps) {
       onSelect={(id) => onChoose({ tab: id as FlagTab })}
       items={TABS.map((id) => ({
         id,
-        name: messages.flag.tabs[id],
+        name: <SubjectName tab={id} isChanged={changedTabs.includes(id)} />,
         content: id === tab && (
           <Suspense fallback={<Skeleton rows={4} />}>
             <Subject {...props} />
@@ -81,6 +83,20 @@ function Subject({ flag, flagEtag, environment, tab }: EnvironmentTabsProps) {
     case 'settings':
       return <SettingsTab flag={flag} flagEtag={flagEtag} />
   }
+}
+
+interface SubjectNameProps {
+  readonly tab: FlagTab
+  readonly isChanged: boolean
+}
+
+function SubjectName({ tab, isChanged }: SubjectNameProps) {
+  return (
+    <>
+      {messages.flag.tabs[tab]}
+      {isChanged && <ChangedDot />}
+    </>
+  )
 }
 
 interface EnvironmentTabProps {

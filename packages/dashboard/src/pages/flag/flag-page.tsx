@@ -1,9 +1,9 @@
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { usePageTitle } from '../../components/page.tsx'
 import { ErrorState, Skeleton } from '../../components/states.tsx'
-import { useChangedPlaces } from '../../flag-drafts/use-flag-drafts.ts'
 import { messages } from '../../messages/messages.ts'
 import { useFlag, useProject } from '../../queries/use-queries.ts'
+import { useChangedFlags, useChangedPlaces } from '../../user-drafts/use-user-drafts.ts'
 import { EnvironmentTabs } from './environment-tabs.tsx'
 import { FlagHeading } from './flag-heading.tsx'
 import styles from './flag-page.module.css'
@@ -16,9 +16,10 @@ export function FlagPage() {
   const flag = useFlag(params.project, params.flag)
   const project = useProject(params.project)
   const loaded = flag.data?.data
-  const hasDraft = useChangedPlaces().some(({ flagId }) => flagId === loaded?.id)
+  const changed = [...useChangedPlaces().map(({ flagId }) => flagId), ...useChangedFlags()]
+  const hasDraft = loaded !== undefined && changed.includes(loaded.id)
   const title = loaded?.name ?? messages.flag.title
-  usePageTitle(hasDraft ? messages.flag.changedTitle(title) : title)
+  usePageTitle(hasDraft ? messages.shell.changedTitle(title) : title)
   if (loaded === undefined || project.data === undefined) {
     const retry = () => void Promise.all([flag.refetch(), project.refetch()])
     return <NotLoaded error={flag.error ?? project.error} onRetry={retry} />

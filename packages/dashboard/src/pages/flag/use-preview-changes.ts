@@ -2,7 +2,7 @@ import type { PreviewChange } from '@ff/protocol/management'
 import { useMemo } from 'react'
 import { toConfigurationInput } from '../../draft/configuration.ts'
 import type { FieldIssue } from '../../draft/validate.ts'
-import type { FlagDraftHandle } from '../../flag-drafts/flag-draft-handle.ts'
+import type { FlagDraftHandle } from '../../user-drafts/flag-draft-handle.ts'
 
 /** Returns the draft as a change for a preview; `undefined` if it is unchanged or not valid. */
 export function usePreviewChanges(

@@ -11,10 +11,12 @@ const UNUSED_MS = 30 * 86_400_000
 export interface FlagNamesProps {
   readonly projectId: string
   readonly flag: FlagSummary
+  /** `true` if the fields that the flag has in all environments have unsaved changes. */
+  readonly hasDraft: boolean
 }
 
 /** The key of a flag as a link to its page, its name, and the marks of the whole flag. */
-export function FlagNames({ projectId, flag }: FlagNamesProps) {
+export function FlagNames({ projectId, flag, hasDraft }: FlagNamesProps) {
   return (
     <div className={styles.names}>
       <div className={styles.line}>
@@ -26,6 +28,7 @@ export function FlagNames({ projectId, flag }: FlagNamesProps) {
         >
           {flag.key}
         </Link>
+        {hasDraft && <Mark kind="draft" text={marks.draft} hint={marks.fieldsDraftHint} />}
         {flag.archivedAt !== null && (
           <Mark kind="plain" text={marks.archived} hint={marks.archivedHint} />
         )}

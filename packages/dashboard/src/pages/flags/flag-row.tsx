@@ -68,7 +68,11 @@ function Cells({ flag, layout }: CellsProps) {
   return (
     <>
       <div {...tableRoles.rowHeader} className={styles.first}>
-        <FlagNames projectId={layout.projectId} flag={flag} />
+        <FlagNames
+          projectId={layout.projectId}
+          flag={flag}
+          hasDraft={layout.hasDraft(null, flag.id)}
+        />
       </div>
       {!isNarrow &&
         columns.map((column) => (

@@ -1,8 +1,11 @@
 import { useEffect, useState } from 'react'
 import { useSessionState } from '../../session/use-session.ts'
 
-/** Returns whether this tab has a draft of a flag in an environment. */
-export type HasDraft = (environmentId: string, flagId: string) => boolean
+/**
+ * Returns whether this tab has a draft of a flag in an environment; with `null`, a draft of the
+ * fields that the flag has in all environments.
+ */
+export type HasDraft = (environmentId: string | null, flagId: string) => boolean
 
 const none: HasDraft = () => false
 
@@ -13,9 +16,13 @@ export function useDraftPlaces(): HasDraft {
   useEffect(() => {
     let isShown = true
     const read = async (id: string) => {
-      const { createDraftStorage } = await import('../../draft/draft-storage.ts')
-      const places = createDraftStorage(sessionStorage, id).list()
-      const found = new Set(places.map((place) => `${place.environmentId} ${place.flagId}`))
+      const storages = await import('../../user-drafts/draft-storage.ts')
+      const places = storages.createDraftStorage(sessionStorage, id).list()
+      const flags = storages.createFlagFieldsDraftStorage(sessionStorage, id).list()
+      const found = new Set([
+        ...places.map(({ environmentId, flagId }) => nameOf(environmentId, flagId)),
+        ...flags.map((flag) => nameOf(null, flag.id)),
+      ])
       if (isShown && found.size > 0) setHasDraft(() => hasIn(found))
     }
     if (userId !== undefined) void read(userId)
@@ -27,5 +34,9 @@ export function useDraftPlaces(): HasDraft {
 }
 
 function hasIn(places: ReadonlySet<string>): HasDraft {
-  return (environmentId, flagId) => places.has(`${environmentId} ${flagId}`)
+  return (environmentId, flagId) => places.has(nameOf(environmentId, flagId))
+}
+
+function nameOf(environmentId: string | null, flagId: string): string {
+  return JSON.stringify([environmentId, flagId])
 }

@@ -10,6 +10,7 @@ import { messages } from '../../messages/messages.ts'
 import { queryKeys } from '../../queries/query-keys.ts'
 import { useAction } from '../../queries/use-action.ts'
 import { useApi } from '../../session/use-session.ts'
+import { useUserDrafts } from '../../user-drafts/use-user-drafts.ts'
 import { NoteField } from './note-field.tsx'
 import styles from './segments.module.css'
 
@@ -62,12 +63,13 @@ function useDeletion({ id: segmentId, projectId, name }: Segment, note: string) 
   const api = useApi()
   const queryClient = useQueryClient()
   const navigate = useNavigate()
+  const { segments } = useUserDrafts()
   const { run, isPending, error } = useAction()
   const remove = () =>
     run(async () => {
       await api.call('deleteSegment', { params: { projectId, segmentId }, comment: note.trim() })
       await navigate({ to: '/p/$project/segments', params: { project: projectId } })
-      queryClient.removeQueries({ queryKey: ['segmentDraft', segmentId] })
+      segments.forget(segmentId)
       queryClient.removeQueries({ queryKey: queryKeys.segment(projectId, segmentId) })
       void queryClient.invalidateQueries({ queryKey: queryKeys.segments(projectId) })
       showToast(texts.deleted(name))

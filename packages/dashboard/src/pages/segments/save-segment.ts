@@ -3,12 +3,12 @@ import type { Api } from '../../api/api.ts'
 import { ApiError, errorDataOf } from '../../api/api-error.ts'
 import { isChanged } from '../../draft/history.ts'
 import { type SegmentDraft, segmentRequests } from '../../draft/segment-draft.ts'
-import { type HeldDraft, withNewerBase } from './segment-handle.ts'
+import { withNewerBase } from './segment-handle.ts'
 
 /** The draft after an attempt to save it. */
 export interface SaveResult {
   /** The draft with the changes that are not saved. */
-  readonly held: HeldDraft
+  readonly draft: SegmentDraft
   /** The segment as the server has it now; `undefined` if no request succeeded. */
   readonly segment: Segment | undefined
   /** The refusal of the server; `undefined` if all changes are saved. */
@@ -20,8 +20,13 @@ export interface SaveResult {
 /** What `saveSegment` saves. */
 export interface SaveInput {
   readonly segment: Segment
-  readonly held: HeldDraft
+  readonly draft: SegmentDraft
   readonly comment: string
+}
+
+/** Returns the `ETag` of a revision of a segment. */
+export function revisionTag({ revision }: Pick<Segment, 'revision'>): string {
+  return `"${revision}"`
 }
 
 /**
@@ -32,25 +37,23 @@ export async function saveSegment(api: Api, input: SaveInput): Promise<SaveResul
   const { id: segmentId, projectId } = input.segment
   const params = { projectId, segmentId }
   const { comment } = input
-  let { held } = input
+  let { draft } = input
   let segment: Segment | undefined
-  const { update, keys } = segmentRequests(held.draft)
+  const { update, keys } = segmentRequests(draft)
   try {
     if (update !== null) {
-      const call = { params, body: update, ifMatch: held.etag, comment }
-      const { data, etag } = await api.call('updateSegment', call)
-      segment = data
-      held = { draft: withNewerBase(held.draft, data), etag }
+      const call = { params, body: update, ifMatch: revisionTag(draft), comment }
+      segment = (await api.call('updateSegment', call)).data
+      draft = withNewerBase(draft, segment)
     }
     for (const body of keys) {
-      const { data, etag } = await api.call('changeSegmentKeys', { params, body, comment })
-      segment = data
-      held = { draft: withNewerBase(withoutKeys(held.draft, body), data), etag }
+      segment = (await api.call('changeSegmentKeys', { params, body, comment })).data
+      draft = withNewerBase(withoutKeys(draft, body), segment)
     }
-    return { held, segment, error: undefined, isStale: false }
+    return { draft, segment, error: undefined, isStale: false }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    return refusal(error, held, segment)
+    return refusal(error, draft, segment)
   }
 }
 
@@ -66,16 +69,10 @@ function withoutKeys(draft: SegmentDraft, saved: SegmentKeys): SegmentDraft {
   return { ...draft, current: { ...draft.current, [list]: rest } }
 }
 
-function refusal(error: ApiError, held: HeldDraft, segment: Segment | undefined): SaveResult {
+function refusal(error: ApiError, unsaved: SegmentDraft, segment: Segment | undefined): SaveResult {
   const newer = error.status === 409 ? errorDataOf(error, segmentCodec) : undefined
-  if (newer === undefined) return { held, segment, error, isStale: false }
-  const etag = `"${newer.revision}"`
-  const draft = withNewerBase(held.draft, newer)
+  if (newer === undefined) return { draft: unsaved, segment, error, isStale: false }
+  const draft = withNewerBase(unsaved, newer)
   const isSaved = !isChanged(draft)
-  return {
-    held: { draft, etag },
-    segment: newer,
-    error: isSaved ? undefined : error,
-    isStale: true,
-  }
+  return { draft, segment: newer, error: isSaved ? undefined : error, isStale: true }
 }

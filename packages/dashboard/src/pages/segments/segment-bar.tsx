@@ -2,40 +2,30 @@ import { useMemo, useState } from 'react'
 import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/dialog.tsx'
 import { messages } from '../../messages/messages.ts'
+import { useBottomBar } from '../../publishing/use-bottom-bar.ts'
 import { segmentDifferences } from './segment-differences.ts'
-import {
-  type DraftReceiver,
-  type LoadedSegment,
-  useSegmentHandle,
-  withNewerBase,
-} from './segment-handle.ts'
+import { type DraftReceiver, useSegmentHandle, withNewerBase } from './segment-handle.ts'
 import { segmentNames } from './segment-names.ts'
 import { SegmentReview } from './segment-review.tsx'
 import styles from './segments.module.css'
 
 const { segments: texts } = messages
 
-/** The properties of `SegmentBar`. */
-export interface SegmentBarProps extends DraftReceiver {
-  /** The segment as the server has it. */
-  readonly loaded: LoadedSegment
-}
-
 /** The bar with the unsaved changes of a segment; nothing without changes. */
-export function SegmentBar({ loaded, onReplace, onIssues }: SegmentBarProps) {
-  const { draft, isChanged, segments, disabledReason, dispatch } = useSegmentHandle()
+export function SegmentBar({ onReplace, onIssues }: DraftReceiver) {
+  const { segment, draft, isChanged, segments, disabledReason, dispatch } = useSegmentHandle()
   const [open, setOpen] = useState<'review' | 'discard'>()
   const differences = useMemo(
     () => segmentDifferences(draft.base, draft.current, segmentNames(segments)),
     [draft, segments],
   )
-  const isOld = isChanged && loaded.data.revision > draft.revision
-  const applyToNewer = () =>
-    onReplace({ draft: withNewerBase(draft, loaded.data), etag: loaded.etag })
+  const isOld = isChanged && segment.revision > draft.revision
+  const applyToNewer = () => onReplace(segment, withNewerBase(draft, segment))
   const close = () => setOpen(undefined)
+  const element = useBottomBar()
   if (!isChanged) return null
   return (
-    <section className={styles.bar} aria-label={texts.bar}>
+    <section ref={element} className={styles.bar} aria-label={texts.bar}>
       {isOld && (
         <div className={styles.newer}>
           <span>{texts.newer}</span>
@@ -69,7 +59,7 @@ export function SegmentBar({ loaded, onReplace, onIssues }: SegmentBarProps) {
         isOpen={open === 'discard'}
         onClose={close}
         confirm={texts.discard}
-        onConfirm={() => onReplace(undefined)}
+        onConfirm={() => onReplace(segment, undefined)}
         isDangerous
       >
         <p>{texts.discardHint}</p>

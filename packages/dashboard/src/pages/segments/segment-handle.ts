@@ -1,32 +1,22 @@
 import type { Segment } from '@ff/protocol/management'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { createContext, use, useCallback, useEffect } from 'react'
+import { createContext, use } from 'react'
 import type { FieldIssue } from '../../api/api-error.ts'
 import type { Option } from '../../components/select.tsx'
 import { isSame } from '../../draft/configuration.ts'
 import { isChanged, restoredHistory } from '../../draft/history.ts'
 import {
-  reduceSegmentDraft,
   type SegmentDraft,
   type SegmentDraftAction,
   startSegmentDraft,
 } from '../../draft/segment-draft.ts'
-
-/** A segment with its `ETag`. */
-export interface LoadedSegment {
-  readonly data: Segment
-  readonly etag: string | undefined
-}
-
-/** The draft of a segment, and the `ETag` of the segment from which it started. */
-export interface HeldDraft {
-  readonly draft: SegmentDraft
-  readonly etag: string | undefined
-}
+import { useRecordDraft } from '../../user-drafts/use-record-draft.ts'
+import { useUserDrafts } from '../../user-drafts/use-user-drafts.ts'
 
 /** What the parts of the page of a segment need. */
-export interface SegmentHandle extends HeldDraft {
+export interface SegmentHandle {
+  /** The segment as the server has it. */
   readonly segment: Segment
+  readonly draft: SegmentDraft
   readonly isChanged: boolean
   /** The faults that the server has found in the draft. */
   readonly issues: readonly FieldIssue[]
@@ -39,8 +29,8 @@ export interface SegmentHandle extends HeldDraft {
 
 /** What receives the result of an attempt to save a draft. */
 export interface DraftReceiver {
-  /** Replaces the draft; `undefined` ends it. */
-  readonly onReplace: (held: HeldDraft | undefined) => void
+  /** Replaces the draft of a loaded segment; `undefined` ends it. */
+  readonly onReplace: (loaded: Segment, draft: SegmentDraft | undefined) => void
   /** Receives the faults that the server has found in a draft. */
   readonly onIssues: (issues: readonly FieldIssue[], draft: SegmentDraft) => void
 }
@@ -55,34 +45,16 @@ export function useSegmentHandle(): SegmentHandle {
   return handle
 }
 
-/**
- * Keeps the draft of a segment in memory, beside the data of the server: other pages do not end it,
- * and a log-out does. Leaving the application asks first.
- */
-export function useHeldDraft({ data: segment, etag }: LoadedSegment) {
-  const queryClient = useQueryClient()
-  const queryKey = ['segmentDraft', segment.id]
-  const { data: stored } = useQuery<HeldDraft>({ queryKey, enabled: false, gcTime: Infinity })
-  const isKept = stored !== undefined && (stored.etag === etag || isChanged(stored.draft))
-  const held = isKept ? stored : { draft: startSegmentDraft(segment), etag }
-  const set = useCallback(
-    (next: HeldDraft | undefined) => {
-      const key = ['segmentDraft', segment.id]
-      if (next === undefined) queryClient.removeQueries({ queryKey: key })
-      queryClient.setQueryData<HeldDraft>(key, next)
-    },
-    [queryClient, segment.id],
-  )
-  const dispatch = (action: SegmentDraftAction) =>
-    set({ draft: reduceSegmentDraft(held.draft, action), etag: held.etag })
-  const hasChanges = isChanged(held.draft)
-  useEffect(() => {
-    if (!hasChanges) return
-    const ask = (event: BeforeUnloadEvent) => event.preventDefault()
-    window.addEventListener('beforeunload', ask)
-    return () => window.removeEventListener('beforeunload', ask)
-  }, [hasChanges])
-  return { held, set, dispatch, isChanged: hasChanges }
+/** Returns the draft of a segment, which survives a reload, with the functions that change it. */
+export function useSegmentDraft(segment: Segment) {
+  const { segments: store } = useUserDrafts()
+  const draft = useRecordDraft(store, segment, startSegmentDraft)
+  return {
+    draft,
+    isChanged: isChanged(draft),
+    dispatch: (action: SegmentDraftAction) => store.dispatch(segment.id, action),
+    replace: (loaded: Segment, next: SegmentDraft | undefined) => store.replace(loaded, next),
+  }
 }
 
 const SETTINGS = ['name', 'description', 'rules', 'logicalOp', 'force', 'keyAttribute'] as const

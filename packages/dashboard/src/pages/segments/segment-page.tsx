@@ -1,3 +1,4 @@
+import type { Segment } from '@ff/protocol/management'
 import { useParams } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import type { FieldIssue } from '../../api/api-error.ts'
@@ -11,7 +12,7 @@ import { DeleteSegmentDialog } from './delete-segment-dialog.tsx'
 import { ListedKeys } from './listed-keys.tsx'
 import { SegmentBar } from './segment-bar.tsx'
 import { SegmentConditions } from './segment-conditions.tsx'
-import { type LoadedSegment, SegmentContext, useHeldDraft } from './segment-handle.ts'
+import { SegmentContext, useSegmentDraft } from './segment-handle.ts'
 import { SegmentSettings } from './segment-settings.tsx'
 import styles from './segments.module.css'
 
@@ -40,13 +41,12 @@ export function SegmentPage() {
       </Page>
     )
   }
-  return <LoadedSegmentPage key={segment} loaded={loaded.data} />
+  return <LoadedSegmentPage key={segment} segment={loaded.data.data} />
 }
 
-function LoadedSegmentPage({ loaded }: { readonly loaded: LoadedSegment }) {
-  const segment = loaded.data
-  const { held, set, dispatch, isChanged } = useHeldDraft(loaded)
-  const [found, setFound] = useState({ issues: NO_ISSUES, draft: held.draft })
+function LoadedSegmentPage({ segment }: { readonly segment: Segment }) {
+  const { draft, replace, dispatch, isChanged } = useSegmentDraft(segment)
+  const [found, setFound] = useState({ issues: NO_ISSUES, draft })
   const [isDeleting, setDeleting] = useState(false)
   const { reason: disabledReason } = useMay('flags.write')
   const others = useSegments(segment.projectId).data?.data
@@ -55,11 +55,12 @@ function LoadedSegmentPage({ loaded }: { readonly loaded: LoadedSegment }) {
     return listed.map(({ id, name }) => ({ id, name }))
   }, [others, segment.id])
   // A fault belongs to the draft that was sent; a change removes it.
-  const issues = found.draft === held.draft ? found.issues : NO_ISSUES
-  const handle = { ...held, segment, isChanged, issues, segments, disabledReason, dispatch }
+  const issues = found.draft === draft ? found.issues : NO_ISSUES
+  const handle = { segment, draft, isChanged, issues, segments, disabledReason, dispatch }
   return (
     <Page
       title={segment.name}
+      isChanged={isChanged}
       actions={
         <Button onPress={() => setDeleting(true)} disabledReason={disabledReason}>
           {texts.deleteSegment}
@@ -74,9 +75,8 @@ function LoadedSegmentPage({ loaded }: { readonly loaded: LoadedSegment }) {
           <SegmentSettings />
         </div>
         <SegmentBar
-          loaded={loaded}
-          onReplace={set}
-          onIssues={(next, draft) => setFound({ issues: next, draft })}
+          onReplace={replace}
+          onIssues={(next, sent) => setFound({ issues: next, draft: sent })}
         />
       </SegmentContext>
       {isDeleting && <DeleteSegmentDialog segment={segment} onClose={() => setDeleting(false)} />}

@@ -13,7 +13,7 @@ import { queryKeys } from '../../queries/query-keys.ts'
 import { useAction } from '../../queries/use-action.ts'
 import { useApi } from '../../session/use-session.ts'
 import { NoteField } from './note-field.tsx'
-import { saveSegment } from './save-segment.ts'
+import { revisionTag, saveSegment } from './save-segment.ts'
 import { type DraftReceiver, useSegmentHandle } from './segment-handle.ts'
 import { SegmentImpact } from './segment-impact.tsx'
 import styles from './segments.module.css'
@@ -86,28 +86,27 @@ interface Failure {
 function useSave({ onClose, onReplace, onIssues }: SegmentReviewProps, note: string) {
   const api = useApi()
   const queryClient = useQueryClient()
-  const { segment, draft, etag } = useSegmentHandle()
+  const { segment, draft } = useSegmentHandle()
   const { run, isPending } = useAction()
   const [failure, setFailure] = useState<Failure>()
   const save = () =>
     run(async () => {
-      const input = { segment, held: { draft, etag }, comment: note.trim() }
-      const result = await saveSegment(api, input)
+      const result = await saveSegment(api, { segment, draft, comment: note.trim() })
       const { id, projectId } = segment
+      const saved = result.segment ?? segment
       if (result.segment !== undefined) {
-        const loaded = { data: result.segment, etag: result.held.etag }
+        const loaded = { data: saved, etag: revisionTag(saved) }
         queryClient.setQueryData(queryKeys.segment(projectId, id), loaded)
         void queryClient.invalidateQueries({ queryKey: queryKeys.segments(projectId) })
       }
-      if (result.error === undefined) {
-        onReplace(undefined)
-        showToast(texts.saved(result.segment?.name ?? segment.name))
+      const { error, isStale } = result
+      onReplace(saved, error === undefined ? undefined : result.draft)
+      if (error === undefined) {
+        showToast(texts.saved(saved.name))
         onClose()
         return
       }
-      const { error, isStale, held } = result
-      onReplace(held)
-      onIssues(error.issues, held.draft)
+      onIssues(error.issues, result.draft)
       setFailure({ error, isStale, isPart: result.segment !== undefined && !isStale })
     })
   return { save, isPending, failure }

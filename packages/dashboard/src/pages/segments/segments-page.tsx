@@ -1,7 +1,7 @@
 import type { Segment } from '@ff/protocol/management'
 import { Link, useParams } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { Button } from '../../components/button.tsx'
 import { Pager } from '../../components/list/pager.tsx'
 import table from '../../components/list/table.module.css'
@@ -13,6 +13,7 @@ import { type Names, segmentSentence } from '../../draft/sentence.ts'
 import { messages } from '../../messages/messages.ts'
 import { useSegments } from '../../queries/use-queries.ts'
 import { useMay } from '../../session/use-session.ts'
+import { useChangedSegments } from '../../user-drafts/use-user-drafts.ts'
 import { NewSegmentDialog } from './new-segment-dialog.tsx'
 import { segmentNames } from './segment-names.ts'
 import styles from './segments.module.css'
@@ -33,22 +34,29 @@ export function SegmentsPage() {
   return (
     <Page title={texts.title} actions={create}>
       <p className={styles.muted}>{texts.hint}</p>
-      <SegmentList projectId={project} />
+      <SegmentList projectId={project} create={create} />
       {isCreating && <NewSegmentDialog projectId={project} onClose={() => setCreating(false)} />}
     </Page>
   )
 }
 
-function SegmentList({ projectId }: { readonly projectId: string }) {
+interface SegmentListProps {
+  readonly projectId: string
+  /** The button that creates a segment, for a list without segments. */
+  readonly create: ReactNode
+}
+
+function SegmentList({ projectId, create }: SegmentListProps) {
   const [page, setPage] = useState(1)
   const list = useSegments(projectId, page)
+  const changed = useChangedSegments()
   if (list.isError) {
     const title = errors.loadFailed(texts.title)
     return <ErrorState title={title} error={list.error} onRetry={() => list.refetch()} />
   }
   if (list.data === undefined) return <Skeleton rows={4} />
   const { data, meta } = list.data
-  if (meta.total === 0) return <EmptyState sentence={texts.empty} />
+  if (meta.total === 0) return <EmptyState sentence={texts.empty} action={create} />
   const names = segmentNames(data)
   return (
     <>
@@ -64,7 +72,12 @@ function SegmentList({ projectId }: { readonly projectId: string }) {
           </thead>
           <tbody>
             {data.map((segment) => (
-              <Row key={segment.id} segment={segment} names={names} />
+              <Row
+                key={segment.id}
+                segment={segment}
+                names={names}
+                hasDraft={changed.includes(segment.id)}
+              />
             ))}
           </tbody>
         </table>
@@ -77,9 +90,11 @@ function SegmentList({ projectId }: { readonly projectId: string }) {
 interface RowProps {
   readonly segment: Segment
   readonly names: Names
+  /** `true` if the segment has unsaved changes in this tab. */
+  readonly hasDraft: boolean
 }
 
-function Row({ segment, names }: RowProps) {
+function Row({ segment, names, hasDraft }: RowProps) {
   const { id, projectId, key, name, rules, force, includedCount, excludedCount } = segment
   const words = segmentSentence(segment, names)
   return (
@@ -96,6 +111,7 @@ function Row({ segment, names }: RowProps) {
           <code className={table.muted}>
             <bdi className={table.long}>{key}</bdi>
           </code>
+          {hasDraft && <span className={styles.draft}>{texts.draft}</span>}
         </span>
       </td>
       <td data-label={texts.contains}>

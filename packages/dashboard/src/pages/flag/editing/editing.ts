@@ -3,7 +3,7 @@ import type { Option } from '../../../components/select.tsx'
 import type { Names } from '../../../draft/sentence.ts'
 import type { FieldIssue } from '../../../draft/validate.ts'
 import type { Warning } from '../../../draft/warnings.ts'
-import type { FlagDraftHandle } from '../../../flag-drafts/flag-draft-handle.ts'
+import type { FlagDraftHandle } from '../../../user-drafts/flag-draft-handle.ts'
 
 /** What the parts of the editor need. */
 export interface Editing {

@@ -3,9 +3,9 @@ import { ApiError } from '../../../api/api-error.ts'
 import { toConfigurationInput } from '../../../draft/configuration.ts'
 import type { FlagDraft } from '../../../draft/flag-draft.ts'
 import { type FieldIssue, validateConfiguration } from '../../../draft/validate.ts'
-import type { FlagDraftHandle } from '../../../flag-drafts/flag-draft-handle.ts'
 import { useConfiguration } from '../../../queries/use-queries.ts'
 import { useApi, useMay } from '../../../session/use-session.ts'
+import type { FlagDraftHandle } from '../../../user-drafts/flag-draft-handle.ts'
 
 const DELAY_MS = 600
 const NONE: readonly FieldIssue[] = []

@@ -1,6 +1,7 @@
 import { Button } from '../../../components/button.tsx'
 import { ErrorState } from '../../../components/states.tsx'
 import { fields as texts } from '../../../messages/en/fields.ts'
+import { useBottomBar } from '../../../publishing/use-bottom-bar.ts'
 import { useMay } from '../../../session/use-session.ts'
 import styles from './fields.module.css'
 import type { FlagFieldsHandle, SaveFailure } from './use-flag-fields.ts'
@@ -17,12 +18,14 @@ export function SaveBar({ fields, fault }: SaveBarProps) {
   const { steps, failure, isSaving, save, discard } = fields
   const may = useMay('flags.write')
   const own = fields.issues.length === 0 ? undefined : texts.faultySettings
+  const element = useBottomBar()
   if (steps.length === 0 && failure === undefined) return null
   return (
-    <section className={styles.bar} aria-label={texts.bar}>
+    <section ref={element} className={styles.bar} aria-label={texts.bar}>
       {failure !== undefined && <Failure failure={failure} />}
       {steps.length > 0 && (
         <>
+          <Overwritten fields={fields} />
           <p>{texts.summary(steps.length)}</p>
           <ol className={styles.steps}>
             {steps.map(({ words }) => (
@@ -45,6 +48,13 @@ export function SaveBar({ fields, fault }: SaveBarProps) {
       )}
     </section>
   )
+}
+
+/** The values that were changed elsewhere, which a save replaces. */
+function Overwritten({ fields }: Pick<SaveBarProps, 'fields'>) {
+  const { settings, variations } = fields.overwritten
+  if (settings.length + variations.length === 0) return null
+  return <p role="alert">{texts.overwritten(settings, variations)}</p>
 }
 
 function Failure({ failure }: { readonly failure: SaveFailure }) {

@@ -1,6 +1,6 @@
 import type { FlagView } from '@ff/protocol/management'
 import { useQueryClient } from '@tanstack/react-query'
-import { useLayoutEffect, useState, useSyncExternalStore } from 'react'
+import { useState } from 'react'
 import { ApiError, type FieldIssue } from '../../../api/api-error.ts'
 import {
   type FlagFieldsAction,
@@ -8,10 +8,13 @@ import {
   flagRequests,
   startFlagFieldsDraft,
 } from '../../../draft/flag-edits.ts'
+import { type OverwrittenFields, overwrittenFields } from '../../../draft/overwritten-fields.ts'
 import { validateFlag } from '../../../draft/validate.ts'
-import { useFlagDrafts } from '../../../flag-drafts/use-flag-drafts.ts'
 import { queryKeys } from '../../../queries/query-keys.ts'
 import { useApi } from '../../../session/use-session.ts'
+import { continuedFields } from '../../../user-drafts/flag-fields-store.ts'
+import { useRecordDraft } from '../../../user-drafts/use-record-draft.ts'
+import { useUserDrafts } from '../../../user-drafts/use-user-drafts.ts'
 import { type SaveStep, saveSteps } from './save-steps.ts'
 
 /** What a save did before it failed. */
@@ -36,18 +39,18 @@ export interface FlagFieldsHandle {
   readonly failure: SaveFailure | undefined
   /** The faults of the fields of the flag that can be found in the page. */
   readonly issues: readonly FieldIssue[]
+  /** The newer values of the flag that a save replaces. */
+  readonly overwritten: OverwrittenFields
 }
 
 /** Returns the draft of the fields that a flag has in all environments. */
 export function useFlagFields(flag: FlagView, etag: string | undefined): FlagFieldsHandle {
-  const { fields: store } = useFlagDrafts()
+  const { fields: store } = useUserDrafts()
   const api = useApi()
   const queryClient = useQueryClient()
   const [failure, setFailure] = useState<SaveFailure>()
   const [isSaving, setSaving] = useState(false)
-  useLayoutEffect(() => store.receive(flag), [store, flag])
-  const stored = useSyncExternalStore(store.subscribe, () => store.draftOf(flag.id))
-  const draft = stored ?? startFlagFieldsDraft(flag)
+  const draft = useRecordDraft(store, flag, startFlagFieldsDraft)
   const requests = flagRequests(draft)
   const steps = saveSteps({ api, flag, etag, requests })
   const issues = requests.update === null ? [] : validateFlag(requests.update)
@@ -58,7 +61,10 @@ export function useFlagFields(flag: FlagView, etag: string | undefined): FlagFie
       const params = { projectId: flag.projectId, flagId: flag.id }
       const fresh = await api.call('getFlag', { params })
       queryClient.setQueryData(queryKeys.flag(flag.projectId, flag.id), fresh)
-      store.continueFrom(fresh.data, result === undefined)
+      const now = store.draftOf(flag.id) ?? draft
+      // What was typed during the save is not saved.
+      const isComplete = result === undefined && now === draft
+      store.replace(fresh.data, isComplete ? undefined : continuedFields(now, fresh.data))
       void queryClient.invalidateQueries({ queryKey: queryKeys.project(flag.projectId) })
       setFailure(result)
     } catch (error) {
@@ -69,10 +75,11 @@ export function useFlagFields(flag: FlagView, etag: string | undefined): FlagFie
   }
   const dispatch = (action: FlagFieldsAction) => store.dispatch(flag.id, action)
   const discard = () => {
-    dispatch({ type: 'resetAll' })
+    store.discard(flag.id)
     setFailure(undefined)
   }
-  return { draft, dispatch, steps, save, discard, isSaving, failure, issues }
+  const overwritten = overwrittenFields(draft, flag)
+  return { draft, dispatch, steps, save, discard, isSaving, failure, issues, overwritten }
 }
 
 const NOTHING = { failed: '', notSaved: [], issues: [] } as const

@@ -7,12 +7,12 @@ import { Dialog } from '../../../components/dialog.tsx'
 import { ErrorState } from '../../../components/states.tsx'
 import { TextField } from '../../../components/text-field.tsx'
 import { showToast } from '../../../components/toast.tsx'
-import { useFlagDrafts } from '../../../flag-drafts/use-flag-drafts.ts'
 import { fields as texts } from '../../../messages/en/fields.ts'
 import { messages } from '../../../messages/messages.ts'
 import { queryKeys } from '../../../queries/query-keys.ts'
 import { useApi, useMay } from '../../../session/use-session.ts'
 import { classNames } from '../../../style/class-names.ts'
+import { useUserDrafts } from '../../../user-drafts/use-user-drafts.ts'
 import styles from '../fields/fields.module.css'
 
 const { settings: words } = texts
@@ -82,7 +82,7 @@ function useDelete({ id: flagId, projectId, name }: FlagView) {
   const api = useApi()
   const queryClient = useQueryClient()
   const navigate = useNavigate()
-  const { configurations } = useFlagDrafts()
+  const { configurations, fields } = useUserDrafts()
   const [isPending, setPending] = useState(false)
   const [error, setError] = useState<unknown>()
   const remove = async () => {
@@ -95,6 +95,7 @@ function useDelete({ id: flagId, projectId, name }: FlagView) {
       return
     }
     configurations.forget(flagId)
+    fields.forget(flagId)
     await navigate({ to: '/p/$project/flags', params: { project: projectId } })
     queryClient.removeQueries({ queryKey: queryKeys.flag(projectId, flagId) })
     await queryClient.invalidateQueries({ queryKey: queryKeys.project(projectId) })

@@ -4,7 +4,7 @@ import type { FlagDraft, FlagDraftAction } from '../draft/flag-draft.ts'
 import { isChanged } from '../draft/history.ts'
 import { useConfiguration } from '../queries/use-queries.ts'
 import type { FlagDraftHandle } from './flag-draft-handle.ts'
-import { useFlagDrafts } from './use-flag-drafts.ts'
+import { useUserDrafts } from './use-user-drafts.ts'
 
 /** What the page shows of a draft: its handle, or why there is none yet. */
 export interface LoadedFlagDraft {
@@ -19,7 +19,7 @@ export interface LoadedFlagDraft {
  * draft with changes is kept while the page shows another flag, tab or environment.
  */
 export function useFlagDraft(flag: FlagView, environment: Environment): LoadedFlagDraft {
-  const { configurations: store } = useFlagDrafts()
+  const { configurations: store } = useUserDrafts()
   const { id: flagId, projectId } = flag
   const { id: environmentId } = environment
   const { data, error, refetch } = useConfiguration({ projectId, environmentId, flagId })

@@ -1,4 +1,3 @@
-import type { DraftPlace, DraftStorage } from '../draft/draft-storage.ts'
 import {
   type DraftStart,
   type FlagDraft,
@@ -7,6 +6,7 @@ import {
   startFlagDraft,
 } from '../draft/flag-draft.ts'
 import { isChanged } from '../draft/history.ts'
+import type { DraftPlace, DraftStorage } from './draft-storage.ts'
 
 interface Entry {
   readonly draft: FlagDraft
@@ -57,12 +57,17 @@ export class FlagDraftStore {
     this.#set(place, { draft, published: loaded, loadedEtag: loaded.etag })
   }
 
-  /** Applies an action to the draft of a place. Does nothing if there is none. */
+  /**
+   * Applies an action to the draft of a place. Does nothing if there is none. A draft whose last
+   * change is undone starts from the newest published configuration.
+   */
   dispatch(place: DraftPlace, action: FlagDraftAction): void {
     const entry = this.#entries.get(keyOf(place))
     if (entry === undefined) return
     const draft = this.#reduce(entry.draft, action)
-    if (draft !== entry.draft) this.#set(place, { ...entry, draft })
+    const isOld = draft.etag !== entry.published.etag
+    if (isOld && !isChanged(draft)) this.discard(place)
+    else if (draft !== entry.draft) this.#set(place, { ...entry, draft })
   }
 
   /** Replaces the draft of a place, for example after a merge or a publish. */

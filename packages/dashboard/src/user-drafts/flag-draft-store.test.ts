@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Configuration } from '../draft/configuration.ts'
-import { createDraftStorage, type DraftStore } from '../draft/draft-storage.ts'
 import { startFlagDraft } from '../draft/flag-draft.ts'
+import { createDraftStorage, type DraftStore } from './draft-storage.ts'
 import { FlagDraftStore } from './flag-draft-store.ts'
 
 const base: Configuration = {
@@ -85,6 +85,15 @@ describe('FlagDraftStore', () => {
     expect(store.changedPlaces()).toEqual([])
     store.dispatch(place, { type: 'redo' })
     expect(rulesOf(store)).toEqual([['id-1', 'Beta']])
+  })
+
+  it('A draft whose last change is undone shows the newest configuration that was loaded', () => {
+    const store = storeOf()
+    store.receive(place, published)
+    store.dispatch(place, addRule)
+    store.receive(place, { base: newer, etag: '"2"', version: null })
+    store.dispatch(place, { type: 'undo' })
+    expect(store.draftOf(place)).toMatchObject({ base: newer, current: newer, etag: '"2"' })
   })
 
   it('A discarded draft shows the newest configuration that was loaded', () => {

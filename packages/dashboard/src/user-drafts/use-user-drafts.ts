@@ -1,10 +1,16 @@
 import { useSyncExternalStore } from 'react'
 import { randomId } from '../api/random-id.ts'
-import { createDraftStorage, type DraftPlace } from '../draft/draft-storage.ts'
 import type { Session } from '../session/session.ts'
 import { useSession } from '../session/use-session.ts'
+import {
+  createDraftStorage,
+  createFlagFieldsDraftStorage,
+  createSegmentDraftStorage,
+  type DraftPlace,
+} from './draft-storage.ts'
 import { FlagDraftStore } from './flag-draft-store.ts'
-import { FlagFieldsStore } from './flag-fields-store.ts'
+import { createFlagFieldsStore, type FlagFieldsStore } from './flag-fields-store.ts'
+import { createSegmentDraftStore, type SegmentDraftStore } from './segment-draft-store.ts'
 
 /** The drafts of a user. */
 export interface UserDrafts {
@@ -13,19 +19,24 @@ export interface UserDrafts {
   readonly configurations: FlagDraftStore
   /** The drafts of the fields that a flag has in all environments. */
   readonly fields: FlagFieldsStore
+  readonly segments: SegmentDraftStore
 }
 
 const draftsOfSessions = new WeakMap<Session, UserDrafts>()
 const watchedSessions = new WeakSet<Session>()
 
 /** Returns the drafts of the user who is logged in. The drafts of another user are not shown. */
-function flagDraftsOf(session: Session): UserDrafts {
+function userDraftsOf(session: Session): UserDrafts {
   const userId = session.state().logIn?.user.id ?? ''
   const known = draftsOfSessions.get(session)
   if (known?.userId === userId) return known
-  const storage = createDraftStorage(window.sessionStorage, userId)
-  const configurations = new FlagDraftStore(storage, randomId)
-  const drafts = { userId, configurations, fields: new FlagFieldsStore() }
+  const store = window.sessionStorage
+  const drafts = {
+    userId,
+    configurations: new FlagDraftStore(createDraftStorage(store, userId), randomId),
+    fields: createFlagFieldsStore(createFlagFieldsDraftStorage(store, userId)),
+    segments: createSegmentDraftStore(createSegmentDraftStorage(store, userId)),
+  }
   draftsOfSessions.set(session, drafts)
   watch(session)
   return drafts
@@ -41,22 +52,38 @@ function watch(session: Session): void {
     draftsOfSessions.delete(session)
     drafts?.configurations.clear()
     drafts?.fields.clear()
+    drafts?.segments.clear()
   })
   window.addEventListener('beforeunload', (event) => {
     const drafts = draftsOfSessions.get(session)
-    if (drafts === undefined) return
-    const isChanged = drafts.configurations.changedPlaces().length > 0 || drafts.fields.hasChanges()
-    if (isChanged) event.preventDefault()
+    if (drafts !== undefined && hasChanges(drafts)) event.preventDefault()
   })
 }
 
+function hasChanges({ configurations, fields, segments }: UserDrafts): boolean {
+  const all = [configurations.changedPlaces(), fields.changedIds(), segments.changedIds()]
+  return all.some(({ length }) => length > 0)
+}
+
 /** Returns the drafts of the user. */
-export function useFlagDrafts(): UserDrafts {
-  return flagDraftsOf(useSession())
+export function useUserDrafts(): UserDrafts {
+  return userDraftsOf(useSession())
 }
 
 /** Returns the flags and environments with unpublished changes, for marks and questions. */
 export function useChangedPlaces(): readonly DraftPlace[] {
-  const { configurations } = useFlagDrafts()
+  const { configurations } = useUserDrafts()
   return useSyncExternalStore(configurations.subscribe, configurations.changedPlaces)
+}
+
+/** Returns the ids of the flags with unsaved changes of the fields of all environments. */
+export function useChangedFlags(): readonly string[] {
+  const { fields } = useUserDrafts()
+  return useSyncExternalStore(fields.subscribe, fields.changedIds)
+}
+
+/** Returns the ids of the segments with unsaved changes. */
+export function useChangedSegments(): readonly string[] {
+  const { segments } = useUserDrafts()
+  return useSyncExternalStore(segments.subscribe, segments.changedIds)
 }

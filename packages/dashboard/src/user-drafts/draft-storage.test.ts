@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
+import { startFlagDraft } from '../draft/flag-draft.ts'
+import { restoredHistory } from '../draft/history.ts'
 import {
   createDraftStorage,
   createFlagFieldsDraftStorage,
   createSegmentDraftStorage,
   type DraftStore,
 } from './draft-storage.ts'
-import { startFlagDraft } from './flag-draft.ts'
-import { restoredHistory } from './history.ts'
 
 const state = { isActive: true, defaultVariationId: null, offVariationId: null }
 const lists = { targets: [], prerequisites: [] }
@@ -89,6 +89,20 @@ describe('createDraftStorage', () => {
   })
 })
 
+describe('a store that becomes full', () => {
+  it('It does not keep an older state of a draft.', () => {
+    const store = memoryStore()
+    const drafts = createDraftStorage(store, 'ada')
+    drafts.save(place, draft)
+    store.setItem = () => {
+      throw new DOMException('full', 'QuotaExceededError')
+    }
+    const newer = { ...base, state: { ...base.state, defaultVariationId: 'v' } }
+    expect(drafts.save(place, { ...draft, current: newer })).toBe(false)
+    expect(drafts.load(place)).toBeUndefined()
+  })
+})
+
 describe('the drafts of segments and of the fields of flags', () => {
   it('They are restored, listed by their kind, and removed with all other drafts.', () => {
     const store = memoryStore()
@@ -96,17 +110,17 @@ describe('the drafts of segments and of the fields of flags', () => {
     const segments = createSegmentDraftStorage(store, 'ada')
     const fields = createFlagFieldsDraftStorage(store, 'ada')
     flags.save(place, draft)
-    expect(segments.save({ segmentId: 's' }, segmentDraft)).toBe(true)
-    expect(fields.save({ flagId: 'f' }, flagDraft)).toBe(true)
-    expect(segments.load({ segmentId: 's' })).toEqual(segmentDraft)
-    expect(fields.load({ flagId: 'f' })).toEqual(flagDraft)
+    expect(segments.save({ id: 's' }, segmentDraft)).toBe(true)
+    expect(fields.save({ id: 'f' }, flagDraft)).toBe(true)
+    expect(segments.load({ id: 's' })).toEqual(segmentDraft)
+    expect(fields.load({ id: 'f' })).toEqual(flagDraft)
     expect([flags.list(), segments.list(), fields.list()]).toEqual([
       [place],
-      [{ segmentId: 's' }],
-      [{ flagId: 'f' }],
+      [{ id: 's' }],
+      [{ id: 'f' }],
     ])
     store.setItem('other', 'kept')
-    fields.remove({ flagId: 'f' })
+    fields.remove({ id: 'f' })
     expect(fields.list()).toEqual([])
     segments.clear()
     expect([store.length, store.key(0)]).toEqual([1, 'other'])

@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import type { Configuration } from './configuration.ts'
-import type { FlagFields } from './flag-edits.ts'
-import type { SegmentFields } from './segment-draft.ts'
+import type { Configuration } from '../draft/configuration.ts'
+import type { FlagFields } from '../draft/flag-edits.ts'
+import type { SegmentFields } from '../draft/segment-draft.ts'
 
 const nullableText = z.string().nullable()
 const nullableNumber = z.number().nullable()

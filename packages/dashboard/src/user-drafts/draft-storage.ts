@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import type { FlagDraft } from './flag-draft.ts'
-import type { FlagFieldsDraft } from './flag-edits.ts'
-import { type History, isChanged, restoredHistory } from './history.ts'
-import type { SegmentDraft } from './segment-draft.ts'
+import type { FlagDraft } from '../draft/flag-draft.ts'
+import type { FlagFieldsDraft } from '../draft/flag-edits.ts'
+import { type History, isChanged, restoredHistory } from '../draft/history.ts'
+import type { SegmentDraft } from '../draft/segment-draft.ts'
 import { storedFlagDraft, storedFlagFieldsDraft, storedSegmentDraft } from './stored-drafts.ts'
 
 /** The part of the `Storage` of a browser that drafts need. */
@@ -14,14 +14,9 @@ export interface DraftPlace {
   readonly flagId: string
 }
 
-/** The segment of a draft. */
-export interface SegmentDraftPlace {
-  readonly segmentId: string
-}
-
-/** The flag of a draft of its fields. */
-export interface FlagFieldsDraftPlace {
-  readonly flagId: string
+/** The segment of a draft, or the flag of a draft of its fields. */
+export interface RecordPlace {
+  readonly id: string
 }
 
 /** The drafts of one user and of one kind that survive a reload of the page. */
@@ -64,10 +59,10 @@ export function createDraftStorage(store: DraftStore, userId: string): DraftStor
 export function createSegmentDraftStorage(
   store: DraftStore,
   userId: string,
-): DraftStorage<SegmentDraftPlace, SegmentDraft> {
+): DraftStorage<RecordPlace, SegmentDraft> {
   return createStorage(store, userId, {
     prefix: `${ANY_PREFIX}segment:1:`,
-    place: ['segmentId'],
+    place: ['id'],
     schema: storedSegmentDraft,
   })
 }
@@ -76,10 +71,10 @@ export function createSegmentDraftStorage(
 export function createFlagFieldsDraftStorage(
   store: DraftStore,
   userId: string,
-): DraftStorage<FlagFieldsDraftPlace, FlagFieldsDraft> {
+): DraftStorage<RecordPlace, FlagFieldsDraft> {
   return createStorage(store, userId, {
     prefix: `${ANY_PREFIX}flag-fields:1:`,
-    place: ['flagId'],
+    place: ['id'],
     schema: storedFlagFieldsDraft,
   })
 }
@@ -99,10 +94,11 @@ function createStorage<Place extends object, Stored extends StoredDraft>(
     save: (place, draft) => {
       if (!isChanged(draft)) return remove(place)
       const { data } = kind.schema.safeParse(draft)
-      return (
-        data !== undefined &&
-        withoutFailure(() => store.setItem(keyOf(place), JSON.stringify(data)))
-      )
+      const write = () => store.setItem(keyOf(place), JSON.stringify(data))
+      if (data !== undefined && withoutFailure(write)) return true
+      // The older draft in the store must not be restored in place of this one.
+      remove(place)
+      return false
     },
     load,
     remove,
