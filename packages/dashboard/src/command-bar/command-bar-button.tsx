@@ -1,5 +1,4 @@
 import { Search } from 'lucide-react'
-import { useId } from 'react'
 import { Button } from '../components/button.tsx'
 import { keyWords } from '../keyboard/key-words.ts'
 import { messages } from '../messages/messages.ts'
@@ -8,20 +7,12 @@ import { COMMAND_BAR_KEYS } from './command-bar-host.tsx'
 
 /** The button that opens the command bar, with its shortcut. */
 export function CommandBarButton({ onPress }: { readonly onPress: () => void }) {
-  const id = useId()
   return (
     <span className={styles.place}>
-      <Button
-        aria-label={messages.commandBar.button}
-        aria-describedby={id}
-        aria-haspopup="dialog"
-        onPress={onPress}
-      >
+      <Button aria-haspopup="dialog" onPress={onPress}>
         <Search size={16} aria-hidden="true" />
         {messages.commandBar.button}
-        <kbd id={id} className={styles.keys}>
-          {keyWords(COMMAND_BAR_KEYS)}
-        </kbd>
+        <kbd className={styles.keys}>{keyWords(COMMAND_BAR_KEYS)}</kbd>
       </Button>
     </span>
   )

@@ -134,9 +134,8 @@ describe('the command bar', () => {
   it('A button with its shortcut opens the command bar, and has the focus again afterwards.', async () => {
     serve(server, answers)
     renderApp(`/p/${PROJECT}/history`)
-    const button = await screen.findByRole('button', { name: commandBar.button })
+    const button = await screen.findByRole('button', { name: new RegExp(`^${commandBar.button}`) })
     expect(button.textContent).toBe('CommandsCtrl K')
-    expect(document.getElementById(button.getAttribute('aria-describedby') ?? '')).not.toBeNull()
     await userEvent.click(button)
     const input = await screen.findByRole('combobox', { name: commandBar.title })
     await userEvent.type(input, '{Escape}')
@@ -162,7 +161,7 @@ describe('the command bar', () => {
   it('The list of shortcuts names the keys as they are on the keyboard.', async () => {
     serve(server, answers)
     renderApp(`/p/${PROJECT}/history`)
-    await screen.findByRole('button', { name: commandBar.button })
+    await screen.findByRole('button', { name: new RegExp(`^${commandBar.button}`) })
     await userEvent.keyboard('?')
     const dialog = within(await screen.findByRole('dialog', { name: shell.keyboardShortcuts }))
     expect(dialog.getByText('Ctrl K')).toBeDefined()

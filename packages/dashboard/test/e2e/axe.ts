@@ -11,7 +11,7 @@ const SOURCE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe
  * that match this selector are checked, such as a dialog, which hides the page behind it.
  */
 export async function axe(page: Page, part?: string): Promise<readonly string[]> {
-  await page.evaluate(SOURCE)
+  if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(SOURCE)
   const include = part === undefined ? '' : `include: [[${JSON.stringify(part)}]],`
   // An announcement of React Aria names a button, which a closed dialog has removed.
   const results = await page.evaluate<AxeResults>(

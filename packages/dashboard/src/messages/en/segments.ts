@@ -89,7 +89,6 @@ export const segments = {
   review: 'Review and save',
   reviewTitle: (name: string) => `Save the changes of ${name}`,
   everywhere: 'The changes apply in every environment at once.',
-  impactIn: (environment: string) => `Impact in ${environment}`,
   note: 'Note',
   noteHint: 'The reason for the change. It is kept in the audit log.',
   noteRequired: 'An environment requires a note.',

@@ -2,9 +2,20 @@ import type { Locator, Page } from 'playwright-core'
 import { publishing } from '../../../src/messages/en/publishing.ts'
 import { targeting } from '../../../src/messages/en/targeting.ts'
 import { DEMO } from '../seed/shop.ts'
+import { fillCondition, type TextCondition } from './condition-form.ts'
 import type { Hand } from './hands.ts'
 
 const { bar, review, convergence } = publishing
+const { rules } = targeting
+
+/** What a new rule of a test contains. */
+export interface NewRule {
+  /** The name of the segment. */
+  readonly segment: string
+  readonly condition: TextCondition
+  /** The name of the variation that the rule serves. */
+  readonly serves: string
+}
 
 /** The page of a flag, with its draft and the bar that publishes it. */
 export class FlagEditor {
@@ -21,12 +32,42 @@ export class FlagEditor {
     return this.page.getByRole('region', { name: bar.region })
   }
 
+  /** The list of the rules. */
+  get rules(): Locator {
+    return this.page.getByRole('grid', { name: rules.list })
+  }
+
+  /** Returns the row of a rule. */
+  rule(name: string): Locator {
+    return this.rules.getByRole('row').filter({ hasText: name })
+  }
+
   /** Opens or closes the editor of a rule. */
   async editRule(name: string): Promise<void> {
-    const list = this.page.getByRole('grid', { name: targeting.rules.list })
-    await this.#hand.enterRow(list, list.getByRole('row').filter({ hasText: name }))
-    const button = this.page.getByRole('button', { name: targeting.rules.edit(name), exact: true })
+    await this.#hand.enterRow(this.rules, this.rule(name))
+    const button = this.page.getByRole('button', { name: rules.edit(name), exact: true })
     await this.#hand.open(button)
+  }
+
+  /** Adds the first rule of a flag. */
+  async addFirstRule({ segment, condition, serves }: NewRule): Promise<void> {
+    await this.#hand.open(this.page.getByRole('button', { name: rules.add, exact: true }))
+    const form = this.page.getByRole('group', { name: rules.edit(rules.newName(1)), exact: true })
+    await this.#hand.open(form.getByRole('button', { name: rules.addCondition, exact: true }))
+    await fillCondition(this.#hand, form, condition)
+    await this.#choose(form, rules.segment, segment)
+    await this.#choose(form, rules.serve, serves)
+  }
+
+  /** Moves a rule to a position, counted from 1, with the menu of the rule and its dialog. */
+  async moveRule(name: string, position: number): Promise<void> {
+    await this.#hand.enterRow(this.rules, this.rule(name))
+    const button = this.page.getByRole('button', { name: rules.actions(name), exact: true })
+    await this.#hand.choose(button, this.page.getByRole('menuitem', { name: rules.moveTo }))
+    const dialog = this.page.getByRole('dialog', { name: rules.moveTitle })
+    const field = dialog.getByRole('textbox', { name: rules.newPosition })
+    await this.#hand.fill(field, String(position))
+    await this.#hand.open(dialog.getByRole('button', { name: rules.move, exact: true }))
   }
 
   /** Sets the share of the rollout of the open rule, in percent. */
@@ -57,10 +98,23 @@ export class FlagEditor {
     )
   }
 
+  /** Waits until the page reports the version. */
+  async published(): Promise<void> {
+    await this.page.getByRole('region', { name: convergence.region }).waitFor()
+  }
+
   /** Reviews and publishes the draft, and waits until the page reports the version. */
   async publish(environment: string = DEMO.name): Promise<void> {
     await this.review(environment)
     await this.confirm(environment)
-    await this.page.getByRole('region', { name: convergence.region }).waitFor()
+    await this.published()
+  }
+
+  /** Chooses an option of a select, whose name ends with its label. */
+  async #choose(form: Locator, label: string, option: string): Promise<void> {
+    await this.#hand.choose(
+      form.getByRole('button', { name: new RegExp(`${label}$`) }),
+      this.page.getByRole('option', { name: option, exact: true }),
+    )
   }
 }

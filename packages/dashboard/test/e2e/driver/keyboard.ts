@@ -1,4 +1,5 @@
 import type { Locator, Page } from 'playwright-core'
+import { typeText } from './typed-text.ts'
 
 /** The number of presses of Tab after which an element counts as not reachable. */
 const MOST_STOPS = 200
@@ -36,8 +37,7 @@ export class Keyboard {
   /** Moves the focus to a field, and replaces its text. */
   async fill(target: Locator, text: string): Promise<void> {
     await this.tabTo(target)
-    await this.#page.keyboard.press('ControlOrMeta+a')
-    await this.#page.keyboard.type(text)
+    await typeText(this.#page, target, text)
   }
 
   /** Opens a select and chooses the option with a name. */

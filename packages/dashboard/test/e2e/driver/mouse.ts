@@ -1,4 +1,5 @@
 import type { Locator, Page } from 'playwright-core'
+import { typeText } from './typed-text.ts'
 
 /** Uses a page with a mouse or with fingers, and counts the clicks. */
 export class Mouse {
@@ -29,8 +30,13 @@ export class Mouse {
   /** Clicks a field, and replaces its text. */
   async fill(target: Locator, text: string): Promise<void> {
     await this.open(target)
-    await this.#page.keyboard.press('ControlOrMeta+a')
-    await this.#page.keyboard.type(text)
+    await typeText(this.#page, target, text)
+  }
+
+  /** Drags a row of a list by its left end, where its handle is, to the upper edge of another. */
+  async dragAbove(row: Locator, other: Locator): Promise<void> {
+    const positions = { sourcePosition: { x: 20, y: 30 }, targetPosition: { x: 60, y: 2 } }
+    await row.dragTo(other, { ...positions, steps: 10 })
   }
 
   /** Opens a select and chooses an option. */
