@@ -3,13 +3,21 @@ import { messages } from '../messages/messages.ts'
 import { Button } from './button.tsx'
 import styles from './toast.module.css'
 
+/** The action of the button "Undo" of a message. */
+export interface Undo {
+  /** The ids of what was changed. A later message for the same ids replaces this one. */
+  readonly subject: readonly string[]
+  readonly run: () => void
+}
+
 interface ToastMessage {
   readonly id: number
   readonly content: ReactNode
-  readonly onUndo: (() => void) | undefined
+  readonly undo: Undo | undefined
 }
 
 const VISIBLE_MS = 8000
+const UNDO_VISIBLE_MS = 60_000
 const MOST = 3
 
 /** The messages that are visible, newest last. */
@@ -23,8 +31,12 @@ class ToastList {
     return () => this.#listeners.delete(listener)
   }
 
-  add(content: ReactNode, onUndo: (() => void) | undefined): void {
-    this.#set([...this.#toasts, { id: this.#nextId++, content, onUndo }].slice(-MOST))
+  add(content: ReactNode, undo: Undo | undefined): void {
+    const subject = String(undo?.subject)
+    const others = this.#toasts.filter(
+      (toast) => !toast.undo || String(toast.undo.subject) !== subject,
+    )
+    this.#set([...others, { id: this.#nextId++, content, undo }].slice(-MOST))
   }
 
   close(id: number): void {
@@ -39,9 +51,12 @@ class ToastList {
 
 const list = new ToastList()
 
-/** Shows a message for some seconds; with `onUndo`, it has a button and stays until it is closed. */
-export function showToast(content: ReactNode, onUndo?: () => void): void {
-  list.add(content, onUndo)
+/**
+ * Shows a message for 8 seconds; with `undo`, it has a button and stays for a minute. Only the last
+ * change of a subject can be undone.
+ */
+export function showToast(content: ReactNode, undo?: Undo): void {
+  list.add(content, undo)
 }
 
 /** The place of the messages, once in the page. Screen readers announce each message. */
@@ -60,20 +75,19 @@ export function ToastRegion() {
   )
 }
 
-function Toast({ toast: { id, content, onUndo } }: { readonly toast: ToastMessage }) {
+function Toast({ toast: { id, content, undo } }: { readonly toast: ToastMessage }) {
   useEffect(() => {
-    if (onUndo !== undefined) return
-    const timer = setTimeout(() => list.close(id), VISIBLE_MS)
+    const timer = setTimeout(() => list.close(id), undo ? UNDO_VISIBLE_MS : VISIBLE_MS)
     return () => clearTimeout(timer)
-  }, [id, onUndo])
-  const undo = () => {
-    onUndo?.()
+  }, [id, undo])
+  const runUndo = () => {
     list.close(id)
+    undo?.run()
   }
   return (
     <div className={styles.toast}>
       <span className={styles.content}>{content}</span>
-      {onUndo !== undefined && <Button onPress={undo}>{messages.components.undo}</Button>}
+      {undo !== undefined && <Button onPress={runUndo}>{messages.components.undo}</Button>}
       <Button variant="ghost" onPress={() => list.close(id)}>
         {messages.components.dismiss}
       </Button>

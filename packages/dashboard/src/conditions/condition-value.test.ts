@@ -77,6 +77,12 @@ describe('Operators', () => {
   it('The operators for values of the same type are listed first, each pair of cases once', () => {
     const ids = operatorOptions('gt').map(({ id }) => id)
     expect(ids.slice(0, 4).map(valueKindOf)).toEqual(['number', 'number', 'number', 'number'])
+    const frequent = ['eq', 'neq', 'in', 'not_in', 'contains', 'starts_with', 'ends_with']
+    expect(
+      operatorOptions('eq')
+        .map(({ id }) => id)
+        .slice(0, 7),
+    ).toEqual(frequent)
     expect(ids).not.toContain('eq_ci')
     expect(new Set(ids).size).toBe(ids.length)
     expect(caseTwin('contains')).toBe('contains_ci')

@@ -71,13 +71,19 @@ const SIMILAR: Readonly<Record<string, readonly ValueKind[]>> = {
   versions: ['versions', 'version', 'none', 'text'],
 }
 
+/** The most frequent operators, which are listed first if the value is a text or a list. */
+const FREQUENT = ['eq', 'neq', 'in', 'not_in', 'contains', 'starts_with', 'ends_with']
+
 /**
  * Returns the operators, those for values of the same type as `operator` first. Of a pair that
  * differs in case, only one operator is listed.
  */
 export function operatorOptions(operator: string): readonly OperatorOption[] {
   const similar = SIMILAR[valueKindOf(operator)] ?? [valueKindOf(operator), 'text', 'list', 'none']
+  const isText = similar[0] === 'text' || similar[0] === 'list'
   const rank = (name: string) => {
+    const frequent = isText ? FREQUENT.indexOf(name) : -1
+    if (frequent !== -1) return frequent - FREQUENT.length
     const at = similar.indexOf(valueKindOf(name))
     return at === -1 ? similar.length : at
   }

@@ -166,6 +166,16 @@ describe('configurationWarnings', () => {
     expect(said(current, { knownAttributes: ['plan'] })).toEqual([])
   })
 
+  it('Observed contexts always contain the kind and the key.', () => {
+    const conditions = [
+      { attribute: 'key', operator: 'eq', value: 'a' },
+      { attribute: 'user.key', operator: 'eq', value: 'a' },
+    ]
+    expect(newAttributes(base, { ...base, targetingRules: [rule('a', { conditions })] })).toEqual(
+      [],
+    )
+  })
+
   it('A condition on a segment or a flag reads no attribute.', () => {
     const conditions = [
       { attribute: 'x', operator: 'in_segment', value: '[]' },

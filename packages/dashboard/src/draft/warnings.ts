@@ -139,9 +139,12 @@ function rolloutWarnings(
   })
 }
 
-/** Returns the attributes that only the draft reads, each once. */
+/** The attributes that every observed context contains if the application has sent them. */
+const ALWAYS_OBSERVED = ['kind', 'key', 'user.key']
+
+/** Returns the attributes that only the draft reads and observed contexts may lack, each once. */
 export function newAttributes(base: Configuration, current: Configuration): readonly string[] {
-  const known = new Set(attributesIn(base))
+  const known = new Set([...ALWAYS_OBSERVED, ...attributesIn(base)])
   return [...new Set(attributesIn(current))].filter((name) => name !== '' && !known.has(name))
 }
 

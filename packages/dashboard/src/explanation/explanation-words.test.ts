@@ -104,7 +104,7 @@ describe('stepWords', () => {
       'The rollout by user.key "u-1" serves on. | Bucket 12,345 of 100,000 is between 0 % and 25 %.',
     )
     expect(wordsOf({ ...step, outcome: 'skipped' })).toBe(
-      'The rollout by user.key "u-1" serves nothing. | Bucket 12,345 of 100,000 (12.345 %) is in no share.',
+      'The rollout by user.key "u-1" serves nothing. | Bucket 12,345 of 100,000 (12.345 %) is outside the shares of the rollout.',
     )
     expect(wordsOf({ type: 'rollout', attribute: 'user.key', found: null })).toBe(
       'The context has no user.key, so the rollout serves nothing.',
@@ -112,8 +112,12 @@ describe('stepWords', () => {
   })
 
   it('The last step says what is served and why', () => {
-    expect(wordsOf({ type: 'answer', variationKey: 'on' })).toBe('Serves on: no rule matches.')
-    expect(wordsOf({ type: 'answer', variationKey: null })).toBe('Serves nothing: no rule matches.')
+    expect(wordsOf({ type: 'answer', variationKey: 'on' })).toBe(
+      'Serves on: no rule serves this context.',
+    )
+    expect(wordsOf({ type: 'answer', variationKey: null })).toBe(
+      'Serves nothing: no rule serves this context.',
+    )
   })
 })
 
@@ -128,7 +132,7 @@ describe('reasonSentence', () => {
     [{ reason: 'ERROR', errorCode: 'MALFORMED_FLAG' }, 'the definition of the flag is broken'],
     [
       { reason: 'DEFAULT', errorCode: 'TARGETING_KEY_MISSING' },
-      'no rule matches (the context lacks the key of a rollout)',
+      'no rule serves this context (the context lacks the key of a rollout)',
     ],
   ] as const)('The reason %o is in words', (fields, words) => {
     expect(textOf(reasonSentence({ ...flag, ...fields }))).toBe(words)

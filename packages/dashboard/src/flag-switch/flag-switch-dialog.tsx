@@ -166,7 +166,7 @@ function useAnnouncement() {
       <>
         {words(flag.name, environment.name)} <SwitchDelivery environment={environment} />
       </>,
-      () => void undo(),
+      { subject: [flag.id, environment.id], run: () => void undo() },
     )
   }
 }

@@ -2,7 +2,7 @@ import type { QueryClient } from '@tanstack/react-query'
 import type { Api } from '../api/api.ts'
 import { ApiError } from '../api/api-error.ts'
 import { randomId } from '../api/random-id.ts'
-import { showToast } from '../components/toast.tsx'
+import { showToast, type Undo } from '../components/toast.tsx'
 import { type Configuration, toConfigurationInput } from '../draft/configuration.ts'
 import { startFlagDraft } from '../draft/flag-draft.ts'
 import { messages } from '../messages/messages.ts'
@@ -28,9 +28,13 @@ export interface Undoable {
 /** Shows that a version was published, with a button that undoes it. */
 export function offerUndo(undoable: Undoable): void {
   const { environment } = undoable.handle()
-  const key = randomId()
   const text = words.toast(environment.name, undoable.version)
-  showToast(text, () => void undo(undoable, key))
+  showToast(text, undoOf(undoable, randomId()))
+}
+
+function undoOf(undoable: Undoable, key: string): Undo {
+  const { flag, environment } = undoable.handle()
+  return { subject: [flag.id, environment.id], run: () => void undo(undoable, key) }
 }
 
 /**
@@ -57,7 +61,7 @@ async function undo(undoable: Undoable, key: string): Promise<void> {
     const { kind } = publishFailure(error)
     if (kind === 'conflict') await openAsDraft(undoable)
     else if (kind === 'refused') showToast(words.undoFailed(error.message))
-    else showToast(words.undoUnknown, () => void undo(undoable, key))
+    else showToast(words.undoUnknown, undoOf(undoable, key))
   } finally {
     void queryClient.invalidateQueries({ queryKey: configuration })
     void queryClient.invalidateQueries({ queryKey: queryKeys.versions(projectId, environment.id) })

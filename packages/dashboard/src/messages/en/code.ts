@@ -5,8 +5,9 @@ export const code = {
   curl: 'HTTP',
   copy: (name: string) => `Copy: ${name}`,
   hints: {
-    client: 'Reads values that the server has evaluated. The SDK key selects the environment.',
-    inProcess: 'Evaluates in the process of the server.',
+    client:
+      'For Node and browsers. The server evaluates the flags; the SDK key selects the environment. In a browser, use a key of the kind client.',
+    inProcess: 'For an application that runs the flag server itself. No SDK key is needed.',
     curl: 'Returns the values of all flags for a context.',
   },
 } as const

@@ -18,7 +18,7 @@ const steps = {
   ruleMatches: (rule: number) => phrase`Rule ${rule} matches.`,
   ruleDoesNotMatch: (rule: number) => phrase`Rule ${rule} does not match.`,
   ruleSkipped: (rule: number) =>
-    phrase`Rule ${rule} matches, but has nothing to serve. The next rule is tried.`,
+    phrase`Rule ${rule} matches, but serves nothing to this context. The next rule is tried.`,
   found: (found: Fragment) => phrase`It is ${found}.`,
   missing: plain('It is missing.'),
   flagServes: (served: Sentence) => phrase`The flag serves ${served}.`,
@@ -33,7 +33,7 @@ const steps = {
   inRange: (bucket: number, from: number, to: number) =>
     phrase`Bucket ${bucketOf(bucket)} of 100,000 is between ${share(from)} % and ${share(to)} %.`,
   inNoRange: (bucket: number) =>
-    phrase`Bucket ${bucketOf(bucket)} of 100,000 (${share(bucket)} %) is in no share.`,
+    phrase`Bucket ${bucketOf(bucket)} of 100,000 (${share(bucket)} %) is outside the shares of the rollout.`,
   serves: (served: Sentence, reason: Sentence) => phrase`Serves ${served}: ${reason}.`,
   nothing: plain('nothing'),
 }
@@ -44,7 +44,7 @@ const reasons = {
   rule: plain('a rule matches'),
   target: plain('an individual target lists the key'),
   rollout: plain('a rule matches, by its rollout'),
-  default: plain('no rule matches'),
+  default: plain('no rule serves this context'),
   static: plain('the flag has no rules'),
   error: plain('the evaluation failed'),
 }

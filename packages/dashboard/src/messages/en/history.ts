@@ -63,7 +63,7 @@ const changes = {
 }
 
 const restore = {
-  button: 'Restore',
+  button: 'Restore all flags',
   title: (version: number) => `Restore version ${number(version)}`,
   hint: (environment: string) =>
     `${environment} then evaluates all flags as in this version. The restore is a new version, so it can be undone in the same way.`,

@@ -29,7 +29,8 @@ const impact = {
   nothingChanges: 'No context gets another variation.',
   reasonOnly: (count: number) =>
     `${contexts(count)} ${count === 1 ? 'gets' : 'get'} the same value for another reason.`,
-  noContexts: 'No context was seen in the last 24 hours, so the impact is not known.',
+  noContexts:
+    'No application has evaluated flags in this environment in the last 24 hours, so the impact is not known.',
   incomplete:
     'The time limit of the preview was reached. The numbers are those of a part of the contexts.',
   undetermined: (count: number) =>
@@ -160,7 +161,7 @@ const convergence = {
   duration: (ms: number) => `${(ms < 1000 ? shortSeconds : seconds).format(ms / 1000)} s`,
   waiting: 'delivery starts',
   noClients: (version: number) =>
-    `Version ${number(version)} is published. No live client is connected.`,
+    `Version ${number(version)} is published. No client is connected.`,
   done: (version: number, all: number) =>
     `Version ${number(version)} was sent to all ${counted(all, 'client', 'clients')}.`,
   doneIn: (version: number, all: number, ms: number) =>

@@ -62,7 +62,7 @@ const rules = {
   anySegment: 'Any',
   serve: 'Serve',
   nothing: 'Choose what to serve',
-  rollout: 'A rollout',
+  rollout: 'A percentage rollout',
   missingSegment: (id: string) => `Segment ${id}`,
 } as const
 

@@ -87,7 +87,7 @@ function useAcceptForm(token: string) {
     } catch (error) {
       const known = error instanceof ApiError ? error : undefined
       setRefused(known?.status === 401 && !isExisting)
-      setFault(known?.message ?? messages.errors.unknown)
+      setFault(known?.issues[0]?.message ?? known?.message ?? messages.errors.unknown)
     } finally {
       setPending(false)
     }

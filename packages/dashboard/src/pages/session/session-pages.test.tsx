@@ -78,7 +78,7 @@ describe('the page of a one-time link', () => {
     renderApp('/accept#ffl_abc')
     await userEvent.type(await screen.findByLabelText(texts.newPassword), 'short')
     await userEvent.click(screen.getByRole('button', { name: texts.accept }))
-    await screen.findByText('refused')
+    await screen.findByText('is too short')
     expect(screen.getByRole('button', { name: texts.accept })).toBeTruthy()
   })
 

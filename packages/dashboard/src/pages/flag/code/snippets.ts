@@ -52,7 +52,7 @@ import { defineFlags, ${name} } from '${PACKAGES.types}'
 const flags = defineFlags({ ${key}: ${call} })
 const client = createFlagClient({
   url: ${literal(url)},
-  sdkKey: 'ff_…', // an SDK key of kind client
+  sdkKey: 'ff_…',
   flags,
   context: { kind: 'user', key: 'user-1' },
 })

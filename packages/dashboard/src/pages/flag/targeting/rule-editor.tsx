@@ -1,4 +1,5 @@
 import type { Condition } from '@ff/protocol/management'
+import { useEffect, useRef } from 'react'
 import { Button } from '../../../components/button.tsx'
 import { Select } from '../../../components/select.tsx'
 import { TextField } from '../../../components/text-field.tsx'
@@ -25,12 +26,15 @@ interface PartProps {
  */
 export function RuleEditor({ ruleId }: { readonly ruleId: string }) {
   const { handle, issues } = useEditing()
+  const editor = useRef<HTMLFieldSetElement>(null)
+  useEffect(() => editor.current?.scrollIntoView({ block: 'nearest' }), [])
   const rules = handle.draft.current.targetingRules
   const rule = findById(rules, ruleId)
   if (rule === undefined) return null
   const index = rules.indexOf(rule)
   return (
     <fieldset
+      ref={editor}
       className={styles.editor}
       aria-label={texts.edit(rule.name)}
       onBlur={() => handle.dispatch({ type: 'settle' })}

@@ -97,7 +97,7 @@ it('A new rule is opened, and the keys on its slider are one step of undo', asyn
   await user.click(screen.getByRole('button', { name: 'Add a rule' }))
   const editor = await screen.findByRole('group', { name: 'Edit the rule Rule 4' })
   await user.click(within(editor).getByRole('button', { name: /Serve/ }))
-  await user.click(await screen.findByRole('option', { name: 'A rollout' }))
+  await user.click(await screen.findByRole('option', { name: 'A percentage rollout' }))
   expect(current()?.rollouts).toMatchObject([{ id: 'new-2', variationId: 'v1', percentage: 0 }])
   const share = await within(editor).findByRole('slider', { name: 'Share of v1' })
   share.focus()
