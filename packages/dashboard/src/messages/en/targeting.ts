@@ -112,6 +112,8 @@ export const targeting = {
   rules,
   rollout,
   switchTitle: 'Switch',
+  draftSwitches: (isActive: boolean) =>
+    `Publishing the draft switches the flag ${isActive ? 'on' : 'off'}.`,
   offVariation: 'When the flag is off, or a prerequisite is not met, serve',
   defaultTitle: 'Default rule',
   defaultVariation: 'Everyone else gets',
