@@ -27,7 +27,7 @@ export const flags = {
   newTitle: 'New flag',
   newFlag: 'New flag',
   tableLabel: 'Flags of the project',
-  search: 'Search by key, name or description',
+  search: 'Key, name or description',
   count: (count: number) => counted(count, 'flag', 'flags'),
   filters: 'Filters',
   clearFilters: 'Clear filters',
