@@ -2,7 +2,6 @@
 export async function loadDialogs(): Promise<void> {
   // A dialog that could not be loaded is loaded again when it is shown.
   await Promise.allSettled([
-    import('../command-bar/command-bar.tsx'),
     import('./log-in-again-dialog.tsx'),
     import('./log-out-dialog.tsx'),
     import('./shortcuts-dialog.tsx'),
