@@ -62,7 +62,7 @@ const rules = {
   anySegment: 'Any',
   serve: 'Serve',
   nothing: 'Choose what to serve',
-  rollout: 'A percentage rollout',
+  rollout: 'A rollout (percentage, experiment or gradual)',
   missingSegment: (id: string) => `Segment ${id}`,
 } as const
 

@@ -6,6 +6,7 @@ import { useSyncExternalStore } from 'react'
 import { afterEach, beforeAll, expect, it } from 'vitest'
 import type { Configuration } from '../../../draft/configuration.ts'
 import type { FlagDraftAction } from '../../../draft/flag-draft.ts'
+import { targeting } from '../../../messages/en/targeting.ts'
 import { createDraftStorage } from '../../../user-drafts/draft-storage.ts'
 import { FlagDraftStore } from '../../../user-drafts/flag-draft-store.ts'
 import { EditingContext } from '../editing/editing.ts'
@@ -97,7 +98,7 @@ it('A new rule is opened, and the keys on its slider are one step of undo', asyn
   await user.click(screen.getByRole('button', { name: 'Add a rule' }))
   const editor = await screen.findByRole('group', { name: 'Edit the rule Rule 4' })
   await user.click(within(editor).getByRole('button', { name: /Serve/ }))
-  await user.click(await screen.findByRole('option', { name: 'A percentage rollout' }))
+  await user.click(await screen.findByRole('option', { name: targeting.rules.rollout }))
   expect(current()?.rollouts).toMatchObject([{ id: 'new-2', variationId: 'v1', percentage: 0 }])
   const share = await within(editor).findByRole('slider', { name: 'Share of v1' })
   share.focus()
