@@ -27,7 +27,10 @@ interface PartProps {
 export function RuleEditor({ ruleId }: { readonly ruleId: string }) {
   const { handle, issues } = useEditing()
   const editor = useRef<HTMLFieldSetElement>(null)
-  useEffect(() => editor.current?.scrollIntoView({ block: 'nearest' }), [])
+  useEffect(() => {
+    // A browser may return a promise, which an effect must not return.
+    editor.current?.scrollIntoView({ block: 'nearest' })
+  }, [])
   const rules = handle.draft.current.targetingRules
   const rule = findById(rules, ruleId)
   if (rule === undefined) return null

@@ -3,7 +3,7 @@ import type { Environment, FlagView } from '@ff/protocol/management'
 import { cleanup, render, screen, within } from '@testing-library/react'
 import { userEvent } from '@testing-library/user-event'
 import { useSyncExternalStore } from 'react'
-import { afterEach, beforeAll, expect, it } from 'vitest'
+import { afterEach, beforeAll, expect, it, vi } from 'vitest'
 import type { Configuration } from '../../../draft/configuration.ts'
 import type { FlagDraftAction } from '../../../draft/flag-draft.ts'
 import { targeting } from '../../../messages/en/targeting.ts'
@@ -44,6 +44,7 @@ beforeAll(async () => {
 
 afterEach(() => {
   cleanup()
+  vi.restoreAllMocks()
   sessionStorage.clear()
 })
 
@@ -82,6 +83,16 @@ it('The caret stays where the user types in a text field of an open rule', async
   await user.keyboard('{Home}My own ')
   expect(name.value).toBe('My own Rule b')
   expect(current()?.targetingRules[1]?.name).toBe('My own Rule b')
+})
+
+it('An open rule closes in a browser whose scroll methods return promises', async () => {
+  vi.spyOn(Element.prototype, 'scrollIntoView').mockImplementation(
+    () => Promise.resolve() as unknown as undefined,
+  )
+  const { user } = renderRules()
+  await user.click(await screen.findByRole('button', { name: 'Edit the rule Rule b' }))
+  await screen.findByRole('textbox', { name: 'Name' })
+  expect(cleanup).not.toThrow()
 })
 
 it('Alt and an arrow move a rule, and the new position is announced', async () => {
