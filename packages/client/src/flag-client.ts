@@ -64,13 +64,17 @@ function statusOf({ store, connection }: ConnectedState): ClientStatus {
   return { source, isCurrent, version, updatedAt, connection: stateOf(connection), failure }
 }
 
-function changeContext(state: ConnectedState, context: unknown, isReset = false): Promise<void> {
+async function changeContext(
+  state: ConnectedState,
+  context: unknown,
+  isReset = false,
+): Promise<void> {
   const { store, sync, pending, connection } = state
   const text = contextTextOf(context)
-  if (connection.paused === 'closed') return Promise.resolve()
+  if (connection.paused === 'closed') return
   store.invalidContext = text ? undefined : 'client'
   const isUnchanged = !text || (text === sync.contextText && connection.isCurrent)
-  if (isUnchanged && !isReset) return Promise.resolve()
+  if (isUnchanged && !isReset) return
   settle(state)
   sync.contextText = text ?? '{}'
   sync.id += 1
@@ -88,7 +92,7 @@ function changeContext(state: ConnectedState, context: unknown, isReset = false)
     setState(store, noValues(sync.contextText))
   }
   useCache(state)
-  return settled
+  await settled
 }
 
 function whenReady(

@@ -5,21 +5,15 @@ const MAX_SPAN_MS = 30_000
 const SHORT_OUTAGE_MS = 16_000
 const SHORT_OUTAGE_SPAN_MS = 4500
 
-/** The failures before an attempt. */
-export interface Failures {
-  /** The number of failures since the connection was healthy. */
-  readonly count: number
-  /** The time since the last success, in milliseconds. */
-  readonly outageMs: number
-}
-
 /**
  * Returns a random delay before an attempt, in milliseconds. The delay is spread over the whole
  * span, so that clients that fail together do not come back together. The span doubles with each
  * failure up to 30 seconds. In the first 16 seconds of an outage, it is at most 4.5 seconds, so that
  * a client is back within five seconds after a server that restarted repeatedly has settled.
+ * `count` is the number of failures since the connection was healthy, and `outageMs` the time since
+ * the last success.
  */
-export function backoffMs({ count, outageMs }: Failures, random: () => number): number {
+export function backoffMs(count: number, outageMs: number, random: () => number): number {
   const longest = outageMs < SHORT_OUTAGE_MS ? SHORT_OUTAGE_SPAN_MS : MAX_SPAN_MS
   return MIN_DELAY_MS + random() * Math.min(longest, FIRST_SPAN_MS * 2 ** count)
 }

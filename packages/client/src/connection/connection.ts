@@ -224,21 +224,19 @@ function succeed(connection: Connection): void {
 
 /** Ends the step in progress, and waits until the next attempt. */
 function fail(connection: Connection, code?: unknown, retryAfter?: unknown): void {
-  const { ladder, alarms, failure } = connection
-  const { random } = connection.platform
+  const { ladder, alarms, failure, platform } = connection
   const now = alarms.now()
   if (connection.isCurrent) connection.currentUntil = now
   if (now - connection.healthySince >= HEALTHY_MS) {
     connection.failures = 0
     if (ladder.rung === 0) ladder.climbAfterMs = MIN_CLIMB_MS
   }
-  const outageMs = now - connection.currentUntil
-  let delayMs = backoffMs({ count: connection.failures, outageMs }, random)
+  let delayMs = backoffMs(connection.failures, now - connection.currentUntil, platform.random)
   let minimumMs = Math.min(1000 * (Number(retryAfter) || 0), MAX_RETRY_AFTER_MS)
   connection.failure = failureOf(connection, code)
   const isRefusal = connection.failure !== 'unreachable'
   if (isRefusal) {
-    delayMs = REFUSED_DELAY_MS * random()
+    delayMs = REFUSED_DELAY_MS * platform.random()
     minimumMs = Math.max(REFUSED_DELAY_MS, minimumMs)
   }
   connection.failures += 1
@@ -274,7 +272,7 @@ function pause(connection: Connection, reason: Connection['paused']): void {
 
 function followLifecycle(connection: Connection): void {
   const { platform, alarms, paused } = connection
-  const { lifecycle, random } = platform
+  const { lifecycle } = platform
   const isHidden = lifecycle.isHidden()
   if (lifecycle.isOffline()) {
     pause(connection, 'offline')
@@ -285,6 +283,6 @@ function followLifecycle(connection: Connection): void {
   if (paused && !(isHidden && paused === 'hidden')) {
     connection.paused = undefined
     connection.needsRequest = true
-    wait(connection, paused === 'hidden' ? 0 : MIN_DELAY_MS + random() * ONLINE_SPREAD_MS)
+    wait(connection, paused === 'hidden' ? 0 : MIN_DELAY_MS + platform.random() * ONLINE_SPREAD_MS)
   }
 }

@@ -166,7 +166,7 @@ function settle(reporter: UsageReporter, { code, retryAfter, size }: ReportResul
   }
   reporter.isRepeated ||= isUnknown
   const isRefused = code === 401 || code === 403
-  const delayMs = backoffMs({ count: reporter.failures, outageMs: Infinity }, platform.random)
+  const delayMs = backoffMs(reporter.failures, Infinity, platform.random)
   reporter.failures += 1
   const retryAfterMs = Math.min(1000 * (Number(retryAfter) || 0), MAX_RETRY_AFTER_MS)
   schedule(reporter, Math.max(retryAfterMs, isRefused ? REFUSED_DELAY_MS : 0) + delayMs)

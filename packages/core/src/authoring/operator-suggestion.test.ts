@@ -45,7 +45,7 @@ it('The message for an operator that resembles no other names common operators.'
 it('The message for a long operator is short and is created quickly.', () => {
   const huge = 'x'.repeat(1_000_000)
   const start = performance.now()
-  for (let at = 0; at < 200; at += 1) {
+  for (let at = 0; at < 50; at += 1) {
     expect(unknownOperator(huge).length).toBeLessThan(320)
     expect(unknownOperator('semvergreaterthanoreqxyz')).not.toContain('semver_gte')
   }
