@@ -55,6 +55,9 @@ export class FakeShop {
   flag = flag
   segment = segment
   configuration = { state, targeting_rules: [rule], rollouts: [], revision: 1 }
+  /** The versions of the environment, and the audit log, in their wire form. */
+  versions: readonly object[] = []
+  auditLog: readonly object[] = []
   userId = 'user-1'
   /** `false` sends no events. */
   isStreaming = true
@@ -101,6 +104,8 @@ export class FakeShop {
       [`${own}/segments`]: () => pageOf([this.segment]),
       [`${own}/segments/${SEGMENT}`]: () => recordOf(this.segment),
       [`${own}/flags/${FLAG}`]: () => recordOf(this.flag),
+      [`${own}/envs/${ENVIRONMENT}/versions`]: () => pageOf(this.versions),
+      '/audit/logs': () => pageOf(this.auditLog),
       [`${own}/envs/${ENVIRONMENT}/flags/${FLAG}/configuration`]: () =>
         recordOf(this.configuration),
     }

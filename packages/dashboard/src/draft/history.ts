@@ -70,6 +70,11 @@ export function isChanged(draft: History<unknown>): boolean {
   return !isSame(draft.base, draft.current)
 }
 
+/** Returns `true` if an edit of a draft can be undone or redone. */
+export function hasSteps({ past, future }: History<unknown>): boolean {
+  return past.length > 0 || future.length > 0
+}
+
 /** Returns `true` if an action is a step through the history of a draft. */
 export function isHistoryStep(action: { readonly type: string }): action is HistoryStep {
   return ['undo', 'redo', 'resetAll', 'settle'].includes(action.type)

@@ -17,6 +17,8 @@ export type RuleEdit =
       readonly index?: number
       /** The UUID of the rule; a generated one by default. */
       readonly id?: string
+      /** A new rollout that the rule serves. */
+      readonly rollout?: { readonly id: string; readonly variationId: string | null }
     }
   | { readonly type: 'removeRule'; readonly ruleId: string }
   | { readonly type: 'moveRule'; readonly ruleId: string; readonly index: number }
@@ -72,7 +74,7 @@ export function withRuleEdit(
 
 function withNewRule(
   configuration: Configuration,
-  { rule, index, id }: EditOf<'addRule'>,
+  { rule, index, id, rollout }: EditOf<'addRule'>,
   newId: () => string,
 ): Configuration {
   const kind = typeof rule.segmentId === 'string' ? 'segment' : 'custom'
@@ -83,9 +85,17 @@ function withNewRule(
     variationId: null,
     rolloutId: null,
   } as const
+  const serves = rollout === undefined ? {} : { variationId: null, rolloutId: rollout.id }
+  const added = { ...blank, conditions: [], ...rule, ...serves, id: id ?? newId() }
   const rules = [...configuration.targetingRules]
-  rules.splice(index ?? rules.length, 0, { ...blank, conditions: [], ...rule, id: id ?? newId() })
-  return { ...configuration, targetingRules: rules }
+  rules.splice(index ?? rules.length, 0, added)
+  const rollouts =
+    rollout === undefined ? [] : [newRollout(rollout.id, rule.name, rollout.variationId)]
+  return {
+    ...configuration,
+    targetingRules: rules,
+    rollouts: [...configuration.rollouts, ...rollouts],
+  }
 }
 
 function withRollout(

@@ -7,6 +7,7 @@ import { draftChanges } from './draft-changes.ts'
 import { mainImpact } from './impact/impact-numbers.ts'
 import { usePreview } from './impact/use-preview.ts'
 import styles from './publishing.module.css'
+import { UndoButtons } from './undo-buttons.tsx'
 import { useDraftDifferences } from './use-draft-differences.ts'
 
 const { bar, impact } = messages.publishing
@@ -19,21 +20,29 @@ export interface DraftBarProps {
   readonly refusal: string | undefined
 }
 
-/** The number of changes and their impact, with the buttons that discard and review the draft. */
+/** The changes of a draft and their impact, with the buttons that undo, discard and review them. */
 export function DraftBar({ handle, onReview, refusal }: DraftBarProps) {
   const [isAsking, setAsking] = useState(false)
   const { differences } = useDraftDifferences(handle)
+  const { draft, isChanged, dispatch } = handle
   return (
     <section className={styles.draft} aria-label={bar.region}>
       <p className={styles.facts}>
-        <span className={styles.strong}>{bar.changes(differences.length)}</span>
-        <ShortImpact handle={handle} />
+        <span className={styles.strong}>
+          {isChanged ? bar.changes(differences.length) : bar.noChanges}
+        </span>
+        {isChanged && <ShortImpact handle={handle} />}
       </p>
       <div className={styles.buttons}>
-        <Button onPress={() => setAsking(true)}>{bar.discard}</Button>
-        <Button variant="primary" onPress={onReview} disabledReason={refusal}>
-          {bar.review}
-        </Button>
+        <UndoButtons draft={draft} onStep={dispatch} />
+        {isChanged && (
+          <>
+            <Button onPress={() => setAsking(true)}>{bar.discard}</Button>
+            <Button variant="primary" onPress={onReview} disabledReason={refusal}>
+              {bar.review}
+            </Button>
+          </>
+        )}
       </div>
       <ConfirmDialog
         title={bar.discardTitle}

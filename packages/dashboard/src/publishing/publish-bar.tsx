@@ -4,6 +4,7 @@ import type { FieldIssue } from '../api/api-error.ts'
 import { showToast } from '../components/toast.tsx'
 import { isSame } from '../draft/configuration.ts'
 import type { FlagDraft } from '../draft/flag-draft.ts'
+import { hasSteps } from '../draft/history.ts'
 import { useShortcuts } from '../keyboard/use-shortcuts.ts'
 import { useOfflineSince } from '../layout/offline-bar.tsx'
 import { messages } from '../messages/messages.ts'
@@ -42,7 +43,8 @@ function PublishBarOf({ handle, onIssues }: PublishBarProps) {
   const [isMerging, setMerging] = useState(false)
   const { publisher, newer } = usePublisher(handle, () => setMerging(false))
   const { phase } = publisher.state
-  const isVisible = handle.isChanged || phase === 'published'
+  const hasDraft = handle.isChanged || hasSteps(handle.draft)
+  const isVisible = hasDraft || phase === 'published'
   const refusal = useRefusal()
   const canReview = handle.isChanged && refusal === undefined
   useReviewShortcut(publisher, canReview && !isMerging && newer === undefined)
@@ -65,7 +67,7 @@ function PublishBarOf({ handle, onIssues }: PublishBarProps) {
               version={publisher.state.publication.version}
             />
           )}
-          {handle.isChanged && <DraftBar {...{ handle, refusal }} onReview={publisher.review} />}
+          {hasDraft && <DraftBar {...{ handle, refusal }} onReview={publisher.review} />}
         </div>
       )}
       <ReviewDialog handle={handle} publisher={publisher} newer={newer} onMerge={merge} />

@@ -31,6 +31,11 @@ export const anyEdit: fc.Arbitrary<ConfigurationEdit> = fc.oneof(
     rule: fc.record({ name, variationId: served }),
     index,
   }),
+  fc.record({
+    type: type('addRule'),
+    rule: fc.record({ name }),
+    rollout: fc.record({ id: fc.uuid(), variationId: served }),
+  }),
   fc.record({ type: type('removeRule'), ruleId }),
   fc.record({ type: type('moveRule'), ruleId, index }),
   fc.record({ type: type('renameRule'), ruleId, name }),

@@ -90,6 +90,7 @@ export const history = {
   environment: 'Environment',
   what: 'The versions',
   empty: 'Nothing was published in this environment yet.',
+  emptyOfFlag: 'None of these versions changed this flag.',
   version: (version: number) => `Version ${number(version)}`,
   current: 'current',
   event: (type: string | null) => {
@@ -97,7 +98,6 @@ export const history = {
     return events[type] ?? `made the change "${type}"`
   },
   nobody: 'The system',
-  changedFlag: 'changed this flag',
   flags: (keys: readonly string[], more: number) =>
     more === 0 ? keys.join(', ') : `${keys.join(', ')} and ${number(more)} more`,
   showChanges: 'Show the changes',

@@ -50,6 +50,8 @@ export const keys = {
   issuedTitle: (name: string) => `Key: ${name}`,
   secretLost:
     'The key was created, but its text cannot be shown, because the request was repeated. Rotate the key to receive a new one.',
+  install: 'Install the client',
+  connect: 'Read a flag in Node',
   close: 'Close',
   failed: 'The key was not created.',
   notRevoked: 'The key was not revoked.',

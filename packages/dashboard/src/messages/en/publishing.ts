@@ -80,6 +80,9 @@ const impact = {
 const bar = {
   region: 'Unpublished changes',
   changes: (count: number) => counted(count, 'change', 'changes'),
+  noChanges: 'No unpublished changes',
+  undo: 'Undo',
+  redo: 'Redo',
   discard: 'Discard',
   review: 'Review and publish',
   reviewShortcut: 'Review and publish the draft',

@@ -82,7 +82,6 @@ export const segments = {
   changeCount: (count: number) => (count === 1 ? '1 change' : `${numbers.format(count)} changes`),
   bar: 'Unsaved changes',
   draft: 'Unsaved changes in this tab',
-  undo: 'Undo',
   discard: 'Discard',
   discardTitle: 'Discard the changes',
   discardHint: 'All unsaved changes of this segment are removed.',

@@ -118,10 +118,9 @@ export const targeting = {
   defaultTitle: 'Default rule',
   defaultVariation: 'Everyone else gets',
   defaultOfFlag: (name: string) => `The default variation of the flag (${name})`,
+  rollOut: 'Roll out to a percentage',
   reset: 'Reset',
   resetField: (field: string) => `Reset: ${field}`,
   changed: 'changed',
-  undo: 'Undo',
-  redo: 'Redo',
   serverFault: 'The server refuses this draft:',
 } as const

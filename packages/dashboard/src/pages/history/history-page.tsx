@@ -8,7 +8,7 @@ import { VersionTimeline } from './version-timeline.tsx'
 
 const { history } = messages
 
-/** The versions of an environment. `?flag=` marks those that changed a flag. */
+/** The versions of an environment. `?flag=` shows only those that changed a flag. */
 export function HistoryPage() {
   const navigate = useNavigate()
   const { environment, environments } = useEnvironment()

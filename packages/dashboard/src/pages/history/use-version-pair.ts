@@ -1,4 +1,4 @@
-import { useQueries, useQuery } from '@tanstack/react-query'
+import { useQueries } from '@tanstack/react-query'
 import type { Api } from '../../api/api.ts'
 import { queryKeys } from '../../queries/query-keys.ts'
 import { useApi } from '../../session/use-session.ts'
@@ -51,35 +51,4 @@ function versionQuery(
     queryFn: async ({ signal }: { readonly signal: AbortSignal }): Promise<PublishedVersion> =>
       version === 0 ? NOTHING : (await api.call('getVersion', { params, signal })).data,
   }
-}
-
-/** What names the notes of a page of versions. */
-export interface NotesPlace {
-  readonly projectId: string
-  /** The times of the oldest and the newest version of the page. */
-  readonly from: string | undefined
-  readonly to: string | undefined
-}
-
-const MOST_PAGES = 5
-const PER_PAGE = 100
-
-/** Loads the notes of the changes in a period, by the id of their audit event. */
-export function useNotes({ projectId, from, to }: NotesPlace): ReadonlyMap<string, string> {
-  const api = useApi()
-  const { data } = useQuery({
-    queryKey: [...queryKeys.project(projectId), 'notes', from, to],
-    enabled: from !== undefined && to !== undefined,
-    queryFn: async ({ signal }) => {
-      const notes = new Map<string, string>()
-      for (let page = 1; page <= MOST_PAGES; page += 1) {
-        const query = { projectId, fromDate: from, toDate: to, limit: PER_PAGE, page }
-        const { data: entries } = (await api.call('listAuditLog', { query, signal })).data
-        for (const { id, comment } of entries) if (comment !== null) notes.set(id, comment)
-        if (entries.length < PER_PAGE) break
-      }
-      return notes
-    },
-  })
-  return data ?? new Map()
 }

@@ -1,11 +1,11 @@
-import type { Environment, Version } from '@ff/protocol/management'
+import type { AuditEvent, Environment, Version } from '@ff/protocol/management'
 import { useState } from 'react'
 import { Button } from '../../components/button.tsx'
 import { RelativeTime } from '../../components/relative-time.tsx'
 import { messages } from '../../messages/messages.ts'
 import { useMay } from '../../session/use-session.ts'
-import { classNames } from '../../style/class-names.ts'
 import { ChangesOfVersions } from './changes-of-versions.tsx'
+import { EntryChanges } from './entry-changes.tsx'
 import styles from './history.module.css'
 
 const { history } = messages
@@ -16,7 +16,8 @@ export interface VersionItemProps {
   readonly version: Version
   readonly environment: Environment
   readonly flagId: string | undefined
-  readonly note: string | undefined
+  /** The audit entry of the change; `undefined` if it is not known. */
+  readonly entry: AuditEvent | undefined
   readonly isNewest: boolean
   readonly onRestore: () => void
   readonly onCompare: () => void
@@ -24,17 +25,15 @@ export interface VersionItemProps {
 
 /** A version in the timeline: who, when, what, why. It loads its changes when they are opened. */
 export function VersionItem(props: VersionItemProps) {
-  const { version, environment, flagId, note, isNewest, onRestore, onCompare } = props
-  const isMarked =
-    flagId !== undefined && version.flags.some(({ id, key }) => id === flagId || key === flagId)
+  const { version, environment, flagId, entry, isNewest, onRestore, onCompare } = props
+  const note = entry?.comment ?? undefined
   return (
-    <li className={classNames(styles.item, isMarked && styles.marked)}>
+    <li className={styles.item}>
       <div className={styles.head}>
         <div className={styles.who}>
           <h2>
             {history.version(version.version)}
             {isNewest && <span className={styles.badge}>{history.current}</span>}
-            {isMarked && <span className={styles.badge}>{history.changedFlag}</span>}
           </h2>
           <p>
             <bdi className={styles.author}>{version.actor?.name ?? history.nobody}</bdi>{' '}
@@ -45,6 +44,7 @@ export function VersionItem(props: VersionItemProps) {
             </span>
           </p>
           <Keys version={version} />
+          {entry !== undefined && <EntryChanges entry={entry} environment={environment} />}
           {note !== undefined && (
             <blockquote className={styles.note} aria-label={history.note}>
               <bdi>{note}</bdi>
@@ -53,7 +53,7 @@ export function VersionItem(props: VersionItemProps) {
         </div>
         {!isNewest && <ItemButtons onRestore={onRestore} onCompare={onCompare} />}
       </div>
-      <Changes version={version} environment={environment} flagId={isMarked ? flagId : undefined} />
+      <Changes version={version} environment={environment} flagId={flagId} />
     </li>
   )
 }

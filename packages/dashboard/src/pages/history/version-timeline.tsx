@@ -7,15 +7,16 @@ import { useVersions } from '../../queries/use-queries.ts'
 import { CompareDialog } from './compare-dialog.tsx'
 import styles from './history.module.css'
 import { RestoreDialog } from './restore-dialog.tsx'
-import { useNotes } from './use-version-pair.ts'
+import { useAuditEntries } from './use-audit-entries.ts'
 import { VersionItem } from './version-item.tsx'
 
 const { history } = messages
+const NONE: readonly Version[] = []
 
 /** The properties of `VersionTimeline`. */
 export interface VersionTimelineProps {
   readonly environment: Environment
-  /** The id or the key of the flag whose versions are marked. */
+  /** The id or the key of a flag: shows only the versions that changed it. */
   readonly flagId?: string | undefined
 }
 
@@ -23,14 +24,14 @@ type Opened =
   | { readonly kind: 'restore'; readonly version: number }
   | { readonly kind: 'compare'; readonly from: number; readonly to: number }
 
-/** The versions of an environment, the newest first, with their authors and changes. */
+/** The versions of an environment, or of a flag in it, with their authors and changes. */
 export function VersionTimeline({ environment, flagId }: VersionTimelineProps) {
   const [page, setPage] = useState(1)
   const [opened, setOpened] = useState<Opened>()
   const { id: environmentId, projectId } = environment
   const { data, error, refetch } = useVersions({ projectId, environmentId, page })
   const newest = useVersions({ projectId, environmentId }).data?.data[0]?.version
-  const notes = usePageNotes(projectId, data?.data ?? [])
+  const entries = useAuditEntries(environment, data?.data ?? NONE)
   if (data === undefined && error !== null) {
     const title = messages.errors.loadFailed(history.what)
     return <ErrorState title={title} error={error} onRetry={() => void refetch()} />
@@ -38,22 +39,27 @@ export function VersionTimeline({ environment, flagId }: VersionTimelineProps) {
   if (data === undefined) return <Skeleton />
   if (data.data.length === 0) return <EmptyState sentence={history.empty} />
   const close = () => setOpened(undefined)
+  const versions = data.data.filter((version) => isChangeOf(version, flagId))
   return (
     <div className={styles.history}>
-      <ol className={styles.timeline}>
-        {data.data.map((version) => (
-          <VersionItem
-            key={version.version}
-            {...{ version, environment, flagId }}
-            note={notes.get(version.eventId ?? '')}
-            isNewest={version.version === newest}
-            onRestore={() => setOpened({ kind: 'restore', version: version.version })}
-            onCompare={() =>
-              setOpened({ kind: 'compare', from: version.version, to: newest ?? version.version })
-            }
-          />
-        ))}
-      </ol>
+      {versions.length === 0 ? (
+        <EmptyState sentence={history.emptyOfFlag} />
+      ) : (
+        <ol className={styles.timeline}>
+          {versions.map((version) => (
+            <VersionItem
+              key={version.version}
+              {...{ version, environment, flagId }}
+              entry={entries.get(version.eventId ?? '')}
+              isNewest={version.version === newest}
+              onRestore={() => setOpened({ kind: 'restore', version: version.version })}
+              onCompare={() =>
+                setOpened({ kind: 'compare', from: version.version, to: newest ?? version.version })
+              }
+            />
+          ))}
+        </ol>
+      )}
       <Pages page={page} pages={data.meta.pageCount} onPage={setPage} />
       {opened?.kind === 'restore' && newest !== undefined && (
         <RestoreDialog {...{ environment, newest }} version={opened.version} onClose={close} />
@@ -65,13 +71,8 @@ export function VersionTimeline({ environment, flagId }: VersionTimelineProps) {
   )
 }
 
-/** Loads the notes of one page of versions with one request. */
-function usePageNotes(projectId: string, versions: readonly Version[]) {
-  return useNotes({
-    projectId,
-    from: versions.at(-1)?.publishedAt,
-    to: versions[0]?.publishedAt,
-  })
+function isChangeOf({ flags }: Version, flagId: string | undefined): boolean {
+  return flagId === undefined || flags.some(({ id, key }) => id === flagId || key === flagId)
 }
 
 interface PagesProps {

@@ -8,6 +8,7 @@ import { EnvironmentSelect } from '../../environment/environment-select.tsx'
 import { messages } from '../../messages/messages.ts'
 import { useEnvironment } from '../../queries/use-environment.ts'
 import { useProject } from '../../queries/use-queries.ts'
+import { useSessionState } from '../../session/use-session.ts'
 import { ContextCard } from './context-card.tsx'
 import { readContextDraft } from './context-draft.ts'
 import { EvaluationResult } from './evaluation-result.tsx'
@@ -18,6 +19,10 @@ const { playground: texts, errors } = messages
 
 /** What a context gets from every flag of an environment, and why. */
 export function PlaygroundPage() {
+  return <Playground key={useSessionState().logIn?.user.id} />
+}
+
+function Playground() {
   const { project = '' } = useParams({ strict: false })
   const loaded = useProject(project)
   const { environment } = useEnvironment()

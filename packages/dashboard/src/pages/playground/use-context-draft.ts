@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react'
+import { type UserDrafts, useUserDrafts } from '../../user-drafts/use-user-drafts.ts'
 import {
   type AttributeDraft,
   type ContextDraft,
@@ -25,9 +26,17 @@ export interface ContextEditor {
   readonly removeAttribute: (partId: string, id: string) => void
 }
 
-/** Keeps the edited context in memory. A key that the command bar hands over replaces it. */
+/** The edited contexts. A log-out removes the drafts of the user, and the context with them. */
+const kept = new WeakMap<UserDrafts, ContextDraft>()
+
+/**
+ * Keeps the edited context in memory until the user logs out. A key that the command bar hands over
+ * replaces it.
+ */
 export function useContextDraft(): ContextEditor {
-  const [draft, setDraft] = useState(() => startContextDraft(''))
+  const drafts = useUserDrafts()
+  const [draft, setDraft] = useState(() => kept.get(drafts) ?? startContextDraft(''))
+  useEffect(() => void kept.set(drafts, draft), [drafts, draft])
   useEffect(() => acceptContextKeys((key) => setDraft(startContextDraft(key))), [])
   const setParts = (change: (parts: readonly PartDraft[]) => readonly PartDraft[]) =>
     setDraft((current) => ({ ...current, parts: change(current.parts) }))

@@ -2,6 +2,7 @@ import { useMemo, useState } from 'react'
 import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/dialog.tsx'
 import { messages } from '../../messages/messages.ts'
+import { UndoButtons } from '../../publishing/undo-buttons.tsx'
 import { useBottomBar } from '../../publishing/use-bottom-bar.ts'
 import { segmentDifferences } from './segment-differences.ts'
 import { type DraftReceiver, useSegmentHandle, withNewerBase } from './segment-handle.ts'
@@ -34,13 +35,7 @@ export function SegmentBar({ onReplace, onIssues }: DraftReceiver) {
       )}
       <span className={styles.strong}>{texts.changeCount(differences.length)}</span>
       <div className={styles.buttons}>
-        <Button
-          variant="ghost"
-          onPress={() => dispatch({ type: 'undo' })}
-          isDisabled={draft.past.length === 0}
-        >
-          {texts.undo}
-        </Button>
+        <UndoButtons draft={draft} onStep={dispatch} />
         <Button onPress={() => setOpen('discard')}>{texts.discard}</Button>
         <Button variant="primary" onPress={() => setOpen('review')} disabledReason={disabledReason}>
           {texts.review}

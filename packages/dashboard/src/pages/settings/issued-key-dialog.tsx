@@ -3,6 +3,7 @@ import { Button } from '../../components/button.tsx'
 import type { DialogProps } from '../../components/dialog.tsx'
 import { SecretOnce } from '../../components/secret-once.tsx'
 import { messages } from '../../messages/messages.ts'
+import { KeyCode } from './key-code.tsx'
 
 const { keys: texts } = messages
 
@@ -21,6 +22,16 @@ export function issuedKeyDialog({ name, key }: IssuedSdkKey, onClose: () => void
         {texts.close}
       </Button>
     ),
-    children: key === null ? <p>{texts.secretLost}</p> : <SecretOnce secret={key} />,
+    isWide: key !== null,
+    children: key === null ? <p>{texts.secretLost}</p> : <IssuedKey sdkKey={key} />,
   }
+}
+
+function IssuedKey({ sdkKey }: { readonly sdkKey: string }) {
+  return (
+    <>
+      <SecretOnce secret={sdkKey} />
+      <KeyCode sdkKey={sdkKey} />
+    </>
+  )
 }

@@ -73,6 +73,20 @@ it('A new key is shown once: after the dialog is closed, no cache, storage or pa
   expect(JSON.stringify([kept, stores])).not.toContain(SECRET)
 })
 
+it('Beside a new key, there is the code for Node with the key and the address of the server', async () => {
+  const server = new FakeServer()
+  const { onClose } = await open(server)
+  server.next(reply({ ...issued, key: SECRET }, { status: 201 }))
+  await userEvent.click(screen.getByRole('button', { name: texts.createKey }))
+  const code = (await screen.findByRole('region', { name: texts.connect })).textContent
+  expect(code).toContain(`url: '${window.location.origin}'`)
+  expect(code).toContain(`sdkKey: '${SECRET}'`)
+  screen.getByText('npm install @ff/client @ff/core')
+  await userEvent.click(screen.getByRole('button', { name: texts.close }))
+  expect(onClose).toHaveBeenCalled()
+  expect(document.body.textContent).not.toContain(SECRET)
+})
+
 it('A repeated request says that the key cannot be shown', async () => {
   const server = new FakeServer()
   await open(server)

@@ -34,7 +34,7 @@ it.each(HANDS)('An SDK key is shown once, works, and is rotated, $name', async (
   await hand.open(dialog.getByRole('button', { name: texts.createKey, exact: true }))
   await page.getByText(components.secretOnce).waitFor()
   expect(await axe(page, '[role=dialog], [role=alertdialog]')).toEqual([])
-  const first = (await page.locator('pre').textContent()) ?? ''
+  const first = (await page.locator('pre').first().textContent()) ?? ''
   const [user = { key: '' }] = users(1)
   expect(await evaluate(shop.url, first, user)).toHaveProperty('new-checkout')
   await hand.open(page.getByRole('button', { name: texts.close, exact: true }).last())
@@ -44,7 +44,7 @@ it.each(HANDS)('An SDK key is shown once, works, and is rotated, $name', async (
   await hand.open(page.getByRole('button', { name: texts.rotateOf(name), exact: true }))
   await hand.open(page.getByRole('button', { name: texts.rotateKey, exact: true }))
   await page.getByText(components.secretOnce).waitFor()
-  const second = (await page.locator('pre').textContent()) ?? ''
+  const second = (await page.locator('pre').first().textContent()) ?? ''
   expect(second).not.toBe(first)
   await evaluate(shop.url, first, user)
   await evaluate(shop.url, second, user)

@@ -2,9 +2,9 @@ import type { Environment, FlagView } from '@ff/protocol/management'
 import { CopyButton } from '../../../components/text/copy-button.tsx'
 import { code as texts } from '../../../messages/en/code.ts'
 import { useProject } from '../../../queries/use-queries.ts'
-import { useApi } from '../../../session/use-session.ts'
 import styles from '../fields/fields.module.css'
 import { snippetsOf } from './snippets.ts'
+import { useServerUrl } from './use-server-url.ts'
 
 /** The properties of `CodeTab`. */
 export interface CodeTabProps {
@@ -14,11 +14,8 @@ export interface CodeTabProps {
 
 /** Code that reads the flag: with the client, in process, and with a command. */
 export function CodeTab({ flag, environment }: CodeTabProps) {
-  const path = useApi()
-    .addressOf('getLogIn')
-    .replace(/\/auth\/me$/, '')
+  const url = useServerUrl()
   const projectKey = useProject(flag.projectId).data?.key ?? flag.projectId
-  const url = window.location.origin + path
   const snippets = snippetsOf(flag, { projectKey, environment, url })
   return (
     <div className={styles.form}>

@@ -30,10 +30,26 @@ export function snippetsOf(
   const parts = { key: literal(flag.key), ...typeOf(flag) }
   const place = `{ project: ${literal(projectKey)}, environment: ${literal(environment.key)} }`
   return [
-    { id: 'client', code: clientCode(parts, url) },
+    { id: 'client', code: clientCode(parts, { url, sdkKey: 'ff_…' }) },
     { id: 'inProcess', code: inProcessCode(parts, place) },
     { id: 'curl', code: curlCode(url) },
   ]
+}
+
+/** What a client needs to reach a server. */
+export interface Connection {
+  /** The address of the server. */
+  readonly url: string
+  readonly sdkKey: string
+}
+
+/** The command that installs what `connectionCode` imports. */
+export const INSTALL_COMMAND = 'npm install @ff/client @ff/core'
+
+/** Returns code for Node that connects to a server with an SDK key, and reads an example flag. */
+export function connectionCode(connection: Connection): string {
+  const example = { key: literal('new-checkout'), name: 'bool', call: 'bool(false)' }
+  return clientCode(example, connection)
 }
 
 interface Parts {
@@ -45,14 +61,16 @@ interface Parts {
   readonly fallback: string
 }
 
-function clientCode({ key, name, call }: Parts, url: string): string {
+type ClientParts = Omit<Parts, 'fallback'>
+
+function clientCode({ key, name, call }: ClientParts, { url, sdkKey }: Connection): string {
   return `import { createFlagClient } from '${PACKAGES.client}'
 import { defineFlags, ${name} } from '${PACKAGES.types}'
 
 const flags = defineFlags({ ${key}: ${call} })
 const client = createFlagClient({
   url: ${literal(url)},
-  sdkKey: 'ff_…',
+  sdkKey: ${literal(sdkKey)},
   flags,
   context: { kind: 'user', key: 'user-1' },
 })

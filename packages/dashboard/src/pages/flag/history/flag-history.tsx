@@ -7,7 +7,7 @@ export interface FlagHistoryProps {
   readonly environment: Environment
 }
 
-/** The versions of an environment; those that changed the flag are marked. */
+/** The versions of an environment that changed the flag. */
 export function FlagHistory({ flag, environment }: FlagHistoryProps) {
   return <VersionTimeline key={environment.id} environment={environment} flagId={flag.id} />
 }

@@ -2,7 +2,7 @@
 import type { Environment, FlagView } from '@ff/protocol/management'
 import { cleanup, render, screen, within } from '@testing-library/react'
 import { userEvent } from '@testing-library/user-event'
-import { useSyncExternalStore } from 'react'
+import { useState, useSyncExternalStore } from 'react'
 import { afterEach, beforeAll, expect, it, vi } from 'vitest'
 import type { Configuration } from '../../../draft/configuration.ts'
 import type { FlagDraftAction } from '../../../draft/flag-draft.ts'
@@ -59,6 +59,7 @@ function renderRules() {
 
 function Host({ store }: { readonly store: FlagDraftStore }) {
   const draft = useSyncExternalStore(store.subscribe, () => store.draftOf(place))
+  const [openId, setOpenId] = useState<string>()
   if (draft === undefined) return null
   const handle = {
     ...{ flag, environment: { id: 'live' } as Environment, draft, isChanged: true },
@@ -70,7 +71,7 @@ function Host({ store }: { readonly store: FlagDraftStore }) {
   const lists = { issues: [], warnings: [], segments: [], attributes: ['plan'] }
   return (
     <EditingContext value={{ handle, names, ...lists, refusal: undefined, now: 0 }}>
-      <RulesSection />
+      <RulesSection openId={openId} onOpen={setOpenId} />
     </EditingContext>
   )
 }

@@ -14,7 +14,16 @@ import { useRuleOrder } from './use-rule-order.ts'
 const { rules: texts } = targeting
 
 const RuleList = lazyRouteComponent(() => import('./rule-list.tsx'), 'RuleList')
-const LAST = 'last'
+
+/** Stands for the id of the last rule. */
+export const LAST_RULE = 'last'
+
+/** The properties of `RulesSection`. */
+export interface RulesSectionProps {
+  /** The id of the open rule, or `LAST_RULE`; `undefined` if none is open. */
+  readonly openId: string | undefined
+  readonly onOpen: (id: string | undefined) => void
+}
 
 /** Loads the list of rules before the page shows it. */
 export async function loadRuleList(): Promise<void> {
@@ -22,10 +31,9 @@ export async function loadRuleList(): Promise<void> {
 }
 
 /** The rules as cards in the order of their evaluation. */
-export function RulesSection() {
+export function RulesSection({ openId, onOpen }: RulesSectionProps) {
   const { handle, refusal } = useEditing()
   const rules = handle.draft.current.targetingRules
-  const [openId, setOpenId] = useState<string>()
   const [movedId, setMovedId] = useState<string>()
   const ids = rules.map(({ id }) => id)
   const order = useRuleOrder(ids)
@@ -33,7 +41,7 @@ export function RulesSection() {
   const isMoved = movedIds(before, ids).length > 0
   const add = () => {
     handle.dispatch({ type: 'addRule', rule: { name: texts.newName(rules.length + 1) } })
-    setOpenId(LAST)
+    onOpen(LAST_RULE)
   }
   return (
     <Section
@@ -50,8 +58,8 @@ export function RulesSection() {
         <Suspense fallback={<Skeleton rows={rules.length} />}>
           <RuleList
             order={order}
-            openId={openId === LAST ? ids.at(-1) : openId}
-            onOpen={setOpenId}
+            openId={openId === LAST_RULE ? ids.at(-1) : openId}
+            onOpen={onOpen}
             onMoveTo={setMovedId}
           />
         </Suspense>

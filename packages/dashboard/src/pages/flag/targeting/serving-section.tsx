@@ -1,4 +1,6 @@
-import { findById } from '../../../draft/configuration.ts'
+import type { FlagView } from '@ff/protocol/management'
+import { randomId } from '../../../api/random-id.ts'
+import { Button } from '../../../components/button.tsx'
 import { targeting } from '../../../messages/en/targeting.ts'
 import { ChangedMark } from '../editing/changed-mark.tsx'
 import { useEditing } from '../editing/editing.ts'
@@ -28,8 +30,14 @@ export function OffVariation() {
   )
 }
 
+/** The properties of `DefaultRule`. */
+export interface DefaultRuleProps {
+  /** Called after a rule for all contexts was added at the end of the rules. */
+  readonly onRuleAdded: () => void
+}
+
 /** The variation for contexts that no rule serves. */
-export function DefaultRule() {
+export function DefaultRule({ onRuleAdded }: DefaultRuleProps) {
   const { handle } = useEditing()
   const { defaultVariationId } = handle.draft.current.state
   return (
@@ -41,6 +49,7 @@ export function DefaultRule() {
           name={targeting.defaultTitle}
         />
       }
+      action={<RollOut onRuleAdded={onRuleAdded} />}
     >
       <div className={styles.line}>
         <span>{targeting.defaultVariation}</span>
@@ -56,8 +65,32 @@ export function DefaultRule() {
   )
 }
 
+/** The button that adds a rule for all contexts, which serves 0 % of another variation at first. */
+function RollOut({ onRuleAdded }: DefaultRuleProps) {
+  const { handle, refusal } = useEditing()
+  const { state, targetingRules } = handle.draft.current
+  const served = state.defaultVariationId ?? defaultVariationOf(handle.flag)?.id
+  const other = handle.flag.variations.find(({ id }) => id !== served)
+  const add = () => {
+    handle.dispatch({
+      type: 'addRule',
+      rule: { name: targeting.rules.newName(targetingRules.length + 1) },
+      rollout: { id: randomId(), variationId: other?.id ?? null },
+    })
+    onRuleAdded()
+  }
+  return (
+    <Button disabledReason={refusal} onPress={add}>
+      {targeting.rollOut}
+    </Button>
+  )
+}
+
+function defaultVariationOf({ variations }: FlagView) {
+  return variations.find(({ isDefault }) => isDefault)
+}
+
 function useDefaultName(): string {
   const { flag } = useEditing().handle
-  const id = flag.variations.find(({ isDefault }) => isDefault)?.id ?? null
-  return targeting.defaultOfFlag(findById(flag.variations, id)?.key ?? '')
+  return targeting.defaultOfFlag(defaultVariationOf(flag)?.key ?? '')
 }

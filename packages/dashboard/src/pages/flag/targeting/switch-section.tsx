@@ -1,6 +1,4 @@
-import { Redo2, Undo2 } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { Button } from '../../../components/button.tsx'
 import { SentenceText } from '../../../components/text/sentence-text.tsx'
 import type { Configuration } from '../../../draft/configuration.ts'
 import { stateSentence } from '../../../draft/sentence.ts'
@@ -22,7 +20,7 @@ export function SwitchSection({ flagSwitch }: SwitchSectionProps) {
   const { handle, names } = useEditing()
   const { isActive } = handle.draft.current.state
   return (
-    <Section title={targeting.switchTitle} action={<UndoButtons handle={handle} />}>
+    <Section title={targeting.switchTitle}>
       <div className={styles.line}>
         {flagSwitch}
         <SentenceText sentence={stateSentence(withDefault(handle), names)} />
@@ -47,29 +45,4 @@ function withDefault({ flag, draft: { base, current } }: FlagDraftHandle): Confi
     ...current,
     state: { ...current.state, isActive, defaultVariationId: defaultVariationId ?? own },
   }
-}
-
-function UndoButtons({ handle }: { readonly handle: FlagDraftHandle }) {
-  const { past, future } = handle.draft
-  if (past.length === 0 && future.length === 0) return null
-  return (
-    <>
-      <Button
-        variant="ghost"
-        aria-label={targeting.undo}
-        isDisabled={past.length === 0}
-        onPress={() => handle.dispatch({ type: 'undo' })}
-      >
-        <Undo2 size={16} aria-hidden="true" />
-      </Button>
-      <Button
-        variant="ghost"
-        aria-label={targeting.redo}
-        isDisabled={future.length === 0}
-        onPress={() => handle.dispatch({ type: 'redo' })}
-      >
-        <Redo2 size={16} aria-hidden="true" />
-      </Button>
-    </>
-  )
 }

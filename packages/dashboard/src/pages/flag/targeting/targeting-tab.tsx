@@ -1,8 +1,8 @@
-import { useEffect } from 'react'
+import { useEffect, useState } from 'react'
 import type { FlagDraftHandle } from '../../../user-drafts/flag-draft-handle.ts'
 import { useEditing } from '../editing/editing.ts'
 import { PrerequisitesSection } from './prerequisites-section.tsx'
-import { RulesSection } from './rules-section.tsx'
+import { LAST_RULE, RulesSection } from './rules-section.tsx'
 import { DefaultRule } from './serving-section.tsx'
 import { SwitchSection, type SwitchSectionProps } from './switch-section.tsx'
 import styles from './targeting.module.css'
@@ -12,13 +12,14 @@ import { TargetsSection } from './targets-section.tsx'
 export function TargetingTab({ flagSwitch }: SwitchSectionProps) {
   const { handle } = useEditing()
   useUndoKeys(handle)
+  const [openRule, setOpenRule] = useState<string>()
   return (
     <div className={styles.targeting}>
       <SwitchSection flagSwitch={flagSwitch} />
       <PrerequisitesSection />
       <TargetsSection />
-      <RulesSection />
-      <DefaultRule />
+      <RulesSection openId={openRule} onOpen={setOpenRule} />
+      <DefaultRule onRuleAdded={() => setOpenRule(LAST_RULE)} />
     </div>
   )
 }

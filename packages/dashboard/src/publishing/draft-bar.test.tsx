@@ -1,0 +1,51 @@
+// @vitest-environment happy-dom
+import { cleanup, screen, within } from '@testing-library/react'
+import { userEvent } from '@testing-library/user-event'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { PROJECT } from '../../test/fake-server.ts'
+import { FakeShop, FLAG } from '../../test/fake-shop.ts'
+import { renderApp } from '../../test/render-app.tsx'
+import { messages } from '../messages/messages.ts'
+
+const { bar } = messages.publishing
+
+beforeEach(async () => {
+  new FakeShop()
+  renderApp(`/p/${PROJECT}/flags/${FLAG}?env=live`)
+  await screen.findByText('Customers')
+})
+afterEach(() => {
+  cleanup()
+  vi.unstubAllGlobals()
+  sessionStorage.clear()
+  localStorage.clear()
+})
+
+/** Adds a rule, and returns the bar of the draft. */
+async function addRule() {
+  await userEvent.click(screen.getByRole('button', { name: 'Add a rule' }))
+  return within(await screen.findByRole('region', { name: bar.region }))
+}
+
+it('A draft whose only change is undone keeps its bar, in which the change can be redone', async () => {
+  const draft = await addRule()
+  expect(draft.getByRole<HTMLButtonElement>('button', { name: bar.redo }).disabled).toBe(true)
+  await userEvent.click(draft.getByRole('button', { name: bar.undo }))
+  expect(draft.getByText(bar.noChanges)).toBeDefined()
+  expect(draft.queryByRole('button', { name: bar.review })).toBeNull()
+  await userEvent.click(draft.getByRole('button', { name: bar.redo }))
+  expect(draft.getByText(bar.changes(1))).toBeDefined()
+})
+
+it('The keys undo and redo as the buttons of the bar do', async () => {
+  const draft = await addRule()
+  await userEvent.keyboard('{Control>}z{/Control}')
+  expect(draft.getByText(bar.noChanges)).toBeDefined()
+  await userEvent.keyboard('{Control>}{Shift>}z{/Shift}{/Control}')
+  expect(draft.getByText(bar.changes(1))).toBeDefined()
+})
+
+it('A page without edits has no bar', () => {
+  expect(screen.queryByRole('region', { name: bar.region })).toBeNull()
+  expect(screen.queryByRole('button', { name: bar.undo })).toBeNull()
+})
