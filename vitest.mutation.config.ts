@@ -11,7 +11,7 @@ export default defineConfig({
     isolate: false,
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     exclude: [
-      'src/**/*.property.test.ts',
+      '**/*.property.test.ts',
       'test/main-entry.test.ts',
       'test/exports.test.ts',
       'test/port.test.ts',

@@ -133,6 +133,10 @@ class RecordingSession implements StorageSession {
     return this.#session.find(kind, id)
   }
 
+  hold<K extends Kind>(kind: K, id: string): Promise<Records[K] | undefined> {
+    return this.#session.hold(kind, id)
+  }
+
   findDeleted<K extends Kind>(kind: K, id: string): Promise<Records[K] | undefined> {
     return this.#session.findDeleted(kind, id)
   }

@@ -34,6 +34,20 @@ export async function findAccount(
 }
 
 /**
+ * Returns `true` if one of the memberships is living. No other transaction ends this membership
+ * before the transaction has ended.
+ */
+export async function isStillMember(
+  transaction: Pick<StorageSession, 'hold'>,
+  memberships: readonly Records['member'][],
+): Promise<boolean> {
+  for (const { id } of memberships) {
+    if ((await transaction.hold('member', id)) !== undefined) return true
+  }
+  return false
+}
+
+/**
  * Returns the actor of an account in an organization, by default in the organization of the oldest
  * membership; `undefined` if there is no such membership. An actor with the role `platform` has no
  * organization; `orgId` only determines where its project keys are looked up.

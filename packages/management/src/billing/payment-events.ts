@@ -149,7 +149,7 @@ async function settle(
     // Another delivery could have stored a newer event in the meantime.
     const newest = (await writer.reader.find('paymentEvent', last.id)) ?? last
     const outcome = await takeIn(writer, organization, newest)
-    if (outcome.result) taken = newest
+    taken = outcome.result ? newest : undefined
     return outcome
   })
   if (isTaken) return

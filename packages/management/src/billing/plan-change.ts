@@ -1,3 +1,4 @@
+import { FlagError } from '@ff/core'
 import type { Invoice, Plan } from '@ff/protocol/management'
 import type { Records } from '@ff/storage'
 import type { RecordWriter } from '../changes/record-writer.ts'
@@ -26,13 +27,17 @@ const NO_TRIAL = { trialStartsAt: null, trialEndsAt: null } as const
 /**
  * Sets the plan of an organization, removes it, or starts a trial, and returns the changed
  * organization. The first plan begins a billing period. If one plan replaces another, the current
- * period and its usage continue. If a period ends, its invoice is drawn up.
+ * period and its usage continue. If a period ends, its invoice is drawn up. Throws `CONFLICT` if the
+ * plan is deleted concurrently.
  */
 export async function changePlan(
   writer: RecordWriter,
   before: Organization,
   { plan, trial }: PlanTerms,
 ): Promise<Organization> {
+  if (plan !== null && (await writer.hold('plan', plan.id)) === undefined) {
+    throw new FlagError('CONFLICT', `The plan "${plan.name}" was deleted.`)
+  }
   const organization = await closeDuePeriods(writer, before)
   const hasPeriod = organization.periodStart !== null
   const planId = plan?.id ?? null

@@ -90,6 +90,14 @@ export class RecordWriter {
   }
 
   /**
+   * Returns a living record that another lock protects, and that the change refers to; `undefined`
+   * if there is none. No other transaction deletes the record before this one has ended.
+   */
+  hold<K extends Kind>(kind: K, id: string): Promise<Records[K] | undefined> {
+    return this.#session.hold(kind, id)
+  }
+
+  /**
    * Inserts a record and returns it. Throws `CONFLICT` if the key of the record is already taken.
    */
   async insert<K extends WritableKind>(

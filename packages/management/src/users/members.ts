@@ -3,6 +3,7 @@ import type { Member, NewMember } from '@ff/protocol/management'
 import { hashSecret, newSecret } from '@ff/server/plane'
 import type { Records } from '@ff/storage'
 import { assertRoleWithin } from '../access/permissions.ts'
+import { isStillMember } from '../authentication/accounts.ts'
 import { completed } from '../changes/change-event.ts'
 import type { Reader, RecordWriter } from '../changes/record-writer.ts'
 import { defineUseCases } from '../changes/use-case.ts'
@@ -83,9 +84,9 @@ export async function endSessionsIfHomeless(
   writer: RecordWriter,
   { userId }: Pick<Member, 'userId'>,
 ): Promise<void> {
-  const { total } = await writer.reader.list('member', { where: { userId }, limit: 1 })
+  const { data: memberships } = await writer.reader.list('member', { where: { userId } })
   const user = await writer.reader.find('user', userId)
-  if (total > 0 || user?.role === 'platform') return
+  if (user?.role === 'platform' || (await isStillMember(writer, memberships))) return
   await writer.endSessions(userId)
   await writer.unlinkIdentities(userId)
 }

@@ -4,7 +4,7 @@ import { type Clock, newId, timestampAt } from '@ff/server/plane'
 import type { Records } from '@ff/storage'
 import * as z from 'zod'
 import { notConfigured, unauthenticated } from '../access/permissions.ts'
-import { type Account, actorOf, findAccount } from '../authentication/accounts.ts'
+import { type Account, actorOf, findAccount, isStillMember } from '../authentication/accounts.ts'
 import { findCookie, setCookieText } from '../authentication/cookies.ts'
 import { type LogInService, requireLogIn } from '../authentication/log-in-service.ts'
 import type { ChangeCall, ChangeServices } from '../changes/apply-change.ts'
@@ -143,11 +143,12 @@ async function findUser(request: OidcRequest, identity: Identity): Promise<Recor
   const email = identity.email?.toLowerCase() ?? ''
   const account = await findAccount(storage, linked ? { id: linked.userId } : { email }, 'oidc')
   const isVouchedFor = linked !== undefined || isEmailVerified
-  const reason = isVouchedFor ? reasonAgainst(account) : 'no verified address'
+  let reason = isVouchedFor ? reasonAgainst(account) : 'no verified address'
   if (account !== undefined && reason === undefined) {
-    if (linked !== undefined || (await link(request, account.user, identity))) return account.user
+    if (linked === undefined) reason = await link(request, account, identity)
+    if (reason === undefined) return account.user
   }
-  await audit(request, { account, email, reason: reason ?? 'linked to another identity' })
+  await audit(request, { account, email, reason: reason ?? 'unknown' })
   throw unknownIdentity()
 }
 
@@ -157,20 +158,26 @@ function reasonAgainst(account: Account | undefined): string | undefined {
 }
 
 /**
- * Links an identity to a user. Returns `false` if the user has another identity of the provider.
+ * Links an identity to a user. Returns the reason if the user has another identity of the provider,
+ * or if the last membership of the user has ended: its end removes the identities of the user.
  */
 function link(
   { storage, clock }: OidcRequest,
-  { id: userId }: Records['user'],
+  { user: { id: userId, role }, memberships }: Account,
   { issuer, subject }: Identity,
-): Promise<boolean> {
+): Promise<string | undefined> {
   return storage.transaction('identities', async (session) => {
+    const isMember = role === 'platform' || (await isStillMember(session, memberships))
+    if (!isMember) return 'no membership'
     const { data } = await session.list('identity', { where: { userId, issuer }, limit: 1 })
-    if (data[0] !== undefined) return data[0].subject === subject
+    const known = data[0]
+    if (known !== undefined) {
+      return known.subject === subject ? undefined : 'linked to another identity'
+    }
     const now = timestampAt(clock)
     const frame = { createdAt: now, updatedAt: now, deletedAt: null, revision: 1 }
     await session.insert('identity', { id: newId(), userId, issuer, subject, ...frame })
-    return true
+    return undefined
   })
 }
 

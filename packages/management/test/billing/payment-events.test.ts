@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { billingJob } from '../../src/billing/billing-job.ts'
-import type { Json, World } from '../world/world.ts'
+import { repeating } from '../world/stores.ts'
+import { type Json, World } from '../world/world.ts'
 import { createPayingWorld, type PayingWorld, paymentsWith } from './paying-world.ts'
 import {
   checkoutSession,
@@ -253,6 +254,27 @@ describe('Events of unknown customers', () => {
       ),
     )
     expect(await paying.state()).toEqual(before)
+  })
+
+  it('An event is not settled if another customer begins to pay before the transaction runs again', async () => {
+    const { storage } = world
+    const orgId = paying.tenant.orgId
+    const owner = { customer: 'cus_2', client_reference_id: orgId }
+    const theirs = [
+      event('checkout.session.completed', NOW, checkoutSession({ ...owner, id: 'cs_2' })),
+      event('customer.subscription.created', NOW, subscription({ ...owner, id: 'sub_2' })),
+    ]
+    let isFirst = true
+    const interrupted = repeating(storage, async (lock) => {
+      if (lock !== orgId || !isFirst) return
+      isFirst = false
+      await send(...theirs)
+    })
+    const another = await World.create(interrupted, { payments: paymentsWith(paying.stripe) })
+    expect((await deliver(another, claim)).status).toBe(200)
+    expect(await paying.organization()).toMatchObject({ paymentCustomerId: 'cus_2' })
+    const ours = await storage.find('paymentEvent', 'cus_1')
+    expect(ours).toMatchObject({ customerId: 'cus_1', settledEventId: null })
   })
 
   it('A customer replaces another customer if the subscription of the other one has ended', async () => {

@@ -1,7 +1,7 @@
 import type { Storage } from '@ff/storage'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { CALLBACK_QUERY, identityProviderFor } from '../world/fake-identity-provider.ts'
-import { stores } from '../world/stores.ts'
+import { repeating, stores } from '../world/stores.ts'
 import { World } from '../world/world.ts'
 
 /** Logs in with an identity of the provider. Returns the status of the response. */
@@ -47,5 +47,20 @@ describe.each(stores)('identities in %s', (_, open) => {
     expect(data).toMatchObject([{ userId }])
     const expected = subjects.map((subject) => (subject === data[0]?.subject ? 302 : 401))
     expect(statuses).toEqual(expected)
+  })
+
+  it('An identity is not linked to a user whose last membership ends during the log-in', async () => {
+    const { storage, userId } = await scene()
+    const { data: members } = await storage.list('member', { where: { userId } })
+    const interrupted = repeating(storage, async (lock) => {
+      if (lock !== 'identities') return
+      const { management } = await World.create(storage)
+      for (const { orgId } of members) {
+        await management.removeMember({ params: { orgId, userId } })
+      }
+    })
+    expect(await logInAs(interrupted, 'ada@acme.test', 'ada')).toBe(401)
+    expect((await storage.list('identity', {})).data).toEqual([])
+    expect(await logInAs(storage, 'ada@acme.test', 'ada')).toBe(401)
   })
 })

@@ -240,8 +240,10 @@ describe.each(stores)('an organization without webhooks in %s', (_name, open) =>
     const { orgId, tokens } = await world.addTenant('Acme')
     const calls: string[] = []
     const transaction: typeof storage.transaction = (lock, work) =>
-      storage.transaction(lock, (session) =>
-        work(
+      storage.transaction(lock, (session) => {
+        // Only the last run of the work counts.
+        calls.length = 0
+        return work(
           new Proxy(session, {
             get: (target, name) => {
               const method = Reflect.get(target, name)
@@ -252,8 +254,8 @@ describe.each(stores)('an organization without webhooks in %s', (_name, open) =>
               }
             },
           }),
-        ),
-      )
+        )
+      })
     const counted = new Proxy(storage, {
       get: (target, name) => {
         if (name === 'transaction') return transaction

@@ -10,9 +10,32 @@ interface OpenedStore {
   readonly clean: () => void
 }
 
+/**
+ * Wraps a store so that it rolls the first run of each transaction back and runs its work again, as
+ * a database does after a deadlock. `between` runs after the first run, as another instance could.
+ */
+export function repeating(
+  storage: Storage,
+  between: (lock: string) => Promise<void> = async () => undefined,
+): Storage {
+  const rolledBack = new Error('The first run was rolled back.')
+  const transaction: Storage['transaction'] = async (lock, work) => {
+    const firstRun = storage.transaction(lock, async (tx) => {
+      await work(tx)
+      throw rolledBack
+    })
+    await firstRun.catch((error: unknown) => {
+      if (error !== rolledBack) throw error
+    })
+    await between(lock)
+    return storage.transaction(lock, work)
+  }
+  return { ...storage, transaction }
+}
+
 /** The stores that need no database server, by name, for `describe.each`. */
 export const stores: readonly (readonly [string, () => OpenedStore])[] = [
-  ['memory', () => ({ storage: memory().storage, clean: () => undefined })],
+  ['memory', () => ({ storage: repeating(memory().storage), clean: () => undefined })],
   [
     'SQLite',
     () => {

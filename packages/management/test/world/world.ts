@@ -27,6 +27,7 @@ import { WebhookDispatcher } from '../../src/webhooks/webhook-dispatcher.ts'
 import { eventsIn, firstOf, isEventStream } from './event-stream.ts'
 import type { ManagedOptions } from './managed-server.ts'
 import { expectToFitOpenApi, isInOpenApi } from './openapi.ts'
+import { repeating } from './stores.ts'
 
 /** Any JSON of a response. */
 // biome-ignore lint/suspicious/noExplicitAny: the tests assert the shape of responses
@@ -125,8 +126,11 @@ export class World {
     })
   }
 
+  /**
+   * Creates a world, by default with a store in memory that runs the work of each transaction twice.
+   */
   static async create(
-    storage: Storage = memory().storage,
+    storage: Storage = repeating(memory().storage),
     more: ManagedOptions = {},
   ): Promise<World> {
     await storage.migrate()

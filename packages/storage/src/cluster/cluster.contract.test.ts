@@ -7,6 +7,7 @@ import {
   changeFeedContract,
   instanceReportsContract,
   rateLimiterContract,
+  severalWritersContract,
   storageContract,
 } from '../contract/contract.ts'
 import { Primary } from './primary.ts'
@@ -18,6 +19,25 @@ vi.setConfig({ testTimeout: 30_000 })
 storageContract('a worker of a cluster', async () => {
   const { storage, close } = await openWorker()
   return { storage, close }
+})
+
+severalWritersContract('two workers of a cluster', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'ff-cluster-'))
+  const path = join(folder, 'flags.db')
+  const primary = new Primary(path)
+  const workers = [linkPair(), linkPair()].map(([atPrimary, atWorker]) => {
+    primary.serve(atPrimary)
+    return { storage: workerCapabilities(path, atWorker).storage, end: () => atWorker.end() }
+  })
+  const [first, second] = workers.map(({ storage }) => storage)
+  if (first === undefined || second === undefined) throw new Error('There are two workers.')
+  const close = async () => {
+    for (const { storage } of workers) await storage.close()
+    await primary.close()
+    for (const { end } of workers) end()
+    await rm(folder, { recursive: true })
+  }
+  return { storages: [first, second], close }
 })
 
 changeFeedContract('a worker of a cluster', async () => {

@@ -14,6 +14,7 @@ export { type ChangeFeedUnderTest, changeFeedContract } from './change-feed.ts'
 export type { StorageUnderTest } from './fixtures.ts'
 export { type InstanceReportsUnderTest, instanceReportsContract } from './instance-reports.ts'
 export { type RateLimiterUnderTest, rateLimiterContract } from './rate-limiter.ts'
+export { severalWritersContract, type WritersUnderTest } from './several-writers.ts'
 
 /**
  * Defines the vitest tests that every store must pass. Each call of `create` returns a new, empty

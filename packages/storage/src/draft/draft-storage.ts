@@ -76,6 +76,10 @@ class DraftSession implements StorageSession {
     return isLiving(changed) ? changed : undefined
   }
 
+  hold<K extends Kind>(kind: K, id: string): Promise<Records[K] | undefined> {
+    return this.find(kind, id)
+  }
+
   async findDeleted<K extends Kind>(kind: K, id: string): Promise<Records[K] | undefined> {
     const changed = this.#changedOf(kind).get(id)
     if (changed === undefined) return this.#base.findDeleted(kind, id)

@@ -86,6 +86,11 @@ export class MemorySession implements StorageSession {
     return record !== undefined && isLiving(record) ? record : undefined
   }
 
+  /** Transactions run one after another, so that no other one changes the record. */
+  hold<K extends Kind>(kind: K, id: string): Promise<Records[K] | undefined> {
+    return this.find(kind, id)
+  }
+
   async findDeleted<K extends Kind>(kind: K, id: string): Promise<Records[K] | undefined> {
     const record = this.#overlay(kind).get(id)
     return record === undefined || isLiving(record) ? undefined : record

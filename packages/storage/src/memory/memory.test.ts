@@ -2,6 +2,7 @@ import {
   changeFeedContract,
   instanceReportsContract,
   rateLimiterContract,
+  severalWritersContract,
   storageContract,
 } from '../contract/contract.ts'
 import { memory } from './memory.ts'
@@ -9,6 +10,11 @@ import { memory } from './memory.ts'
 storageContract('memory', async () => {
   const { storage } = memory()
   return { storage, close: () => storage.close() }
+})
+
+severalWritersContract('memory', async () => {
+  const { storage } = memory()
+  return { storages: [storage, storage], close: () => storage.close() }
 })
 
 changeFeedContract('memory', async () => ({

@@ -23,6 +23,7 @@ export function createStorage(core: StorageCore): Storage {
     transaction,
     close: () => core.close(),
     find: async (kind, id) => core.committed().find(kind, id),
+    hold: async (kind, id) => core.committed().find(kind, id),
     findDeleted: async (kind, id) => core.committed().findDeleted(kind, id),
     list: async (kind, query) => core.committed().list(kind, query),
     listVersions: async (...input) => core.committed().listVersions(...input),

@@ -19,6 +19,15 @@ export interface StorageSession {
   /** Returns the living record with this id, or `undefined` if there is none. */
   find<K extends Kind>(kind: K, id: string): Promise<Records[K] | undefined>
 
+  /**
+   * Returns the living record with this id, as `find` does. Until the transaction ends, no other
+   * transaction changes or deletes the record. Waits for another transaction that has changed it. A
+   * transaction that refers to a record which other locks protect must hold that record; one that
+   * deletes a record must first write, and look for references afterwards. Outside a transaction,
+   * the same as `find`.
+   */
+  hold<K extends Kind>(kind: K, id: string): Promise<Records[K] | undefined>
+
   /** Returns the deleted record with this id, or `undefined` if there is none. */
   findDeleted<K extends Kind>(kind: K, id: string): Promise<Records[K] | undefined>
 

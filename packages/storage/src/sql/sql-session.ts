@@ -85,6 +85,11 @@ export class SqlSession implements StorageSession {
     return rows[0] === undefined ? undefined : fromRow(kind, rows[0])
   }
 
+  async hold<K extends Kind>(kind: K, id: string): Promise<Records[K] | undefined> {
+    const [rows = []] = await this.#connection.run([this.#records.find(kind, id)])
+    return rows[0] === undefined ? undefined : fromRow(kind, rows[0])
+  }
+
   async findDeleted<K extends Kind>(kind: K, id: string): Promise<Records[K] | undefined> {
     const find = this.#records.findDeleted(kind, id)
     const [rows = []] = find === undefined ? [] : await this.#connection.run([find])

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
-import { storageContract } from '../contract/contract.ts'
+import { severalWritersContract, storageContract } from '../contract/contract.ts'
 import { sqlite } from './sqlite.ts'
 
 // #region contract
@@ -16,6 +16,17 @@ storageContract('SQLite, a file', async () => {
   return { storage, close }
 })
 // #endregion
+
+severalWritersContract('SQLite, two stores on one file', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'ff-sqlite-'))
+  const path = join(folder, 'flags.db')
+  const storages = [sqlite({ path }).storage, sqlite({ path }).storage] as const
+  const close = async () => {
+    for (const storage of storages) await storage.close()
+    await rm(folder, { recursive: true })
+  }
+  return { storages, close }
+})
 
 storageContract('SQLite, in memory', async () => {
   const { storage } = sqlite({ path: ':memory:' })
