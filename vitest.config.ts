@@ -3,6 +3,11 @@ import { defineConfig } from 'vitest/config'
 
 const PACKAGES = ['core', 'protocol', 'storage', 'server', 'management', 'client']
 
+/** The set-up files of the packages whose tests need a database server. */
+const DATABASES: Readonly<Record<string, string[]>> = {
+  storage: [join(import.meta.dirname, 'packages/storage/test/postgres-server.ts')],
+}
+
 const tests = ['src/**/*.test.ts', 'test/**/*.test.ts']
 const pins = ['test/exports.test.ts']
 
@@ -30,6 +35,7 @@ export default defineConfig({
           include: tests,
           exclude: [...pins, ...slow],
           benchmark: { include: ['bench/**/*.bench.ts'] },
+          globalSetup: DATABASES[name] ?? [],
         },
       })),
       {

@@ -68,7 +68,7 @@ describe('dependencies', () => {
       .split('\n')
       .map((line) => line.split(': ').at(-1))
     expect(versions.length).toBeGreaterThan(20)
-    for (const version of versions) expect(version).toMatch(/^\d+\.\d+\.\d+$/)
+    for (const version of versions) expect(version).toMatch(/^\d+\.\d+\.\d+(?:-beta\.\d+)?$/)
   })
 
   it('The server packages depend on at most ten third-party packages', () => {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import * as cluster from '../src/cluster/cluster.ts'
 import * as contract from '../src/contract/contract.ts'
 import * as storage from '../src/index.ts'
+import * as postgres from '../src/postgres/postgres.ts'
 import * as sqlite from '../src/sqlite/sqlite.ts'
 
 describe('@ff/storage', () => {
@@ -11,6 +12,7 @@ describe('@ff/storage', () => {
     expect(Object.keys(JSON.parse(manifest).exports)).toEqual([
       '.',
       './sqlite',
+      './postgres',
       './cluster',
       './contract',
       './package.json',
@@ -29,6 +31,7 @@ describe('@ff/storage', () => {
       'toRolloutDefinition',
     ])
     expect(Object.keys(sqlite)).toEqual(['sqlite'])
+    expect(Object.keys(postgres)).toEqual(['postgres'])
     expect(Object.keys(cluster).sort()).toEqual(['cluster', 'serveCluster'])
   })
 
@@ -37,6 +40,7 @@ describe('@ff/storage', () => {
       'changeFeedContract',
       'instanceReportsContract',
       'rateLimiterContract',
+      'severalWritersContract',
       'storageContract',
     ])
   })

@@ -304,9 +304,10 @@ async function transact(
   steps: readonly SessionCommand[],
   fails: boolean,
 ): Promise<unknown> {
-  const results: unknown[] = []
+  let results: unknown[] = []
   const failure = new Error('rolled back')
   const work = storage.transaction('lock', async (tx) => {
+    results = []
     for (const step of steps) results.push(await step.run(tx).catch(refusalOf))
     if (fails) throw failure
   })

@@ -1,9 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Storage, StorageSession } from '../ports/storage.ts'
 import { flagChange, flagDefinition, METADATA } from './fixtures.ts'
-import { barrier, both, pause, succeedsUnless, type Work } from './overlapping-transactions.ts'
 import { newId } from './samples/sample-fields.ts'
 import { sample } from './samples/samples.ts'
+import {
+  barrier,
+  both,
+  pause,
+  succeedsUnless,
+  type Work,
+} from './writers/overlapping-transactions.ts'
 
 /** Two stores on one new, empty database, on which `migrate` has not been called. */
 export interface WritersUnderTest {

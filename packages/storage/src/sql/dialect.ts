@@ -12,7 +12,7 @@ import type { ColumnDeclarations } from './migrations/migration.ts'
 import type { SqlValue } from './sql-driver.ts'
 
 /** A schema with any table and column names, because `columns.ts` derives the names. */
-interface AnyTables {
+export interface AnyTables {
   readonly [table: string]: { readonly [column: string]: SqlValue }
 }
 
@@ -26,13 +26,27 @@ export interface SqlDialect {
   readonly fromBoolean: (value: boolean) => SqlValue
   /** Builds the condition that a column contains a text, ignoring ASCII case. */
   readonly containsText: (column: string, text: string) => RawBuilder<SqlBool>
+  /** Converts a string to the form in which `containsElement` compares it. */
+  readonly fromElement: (element: string) => string
   /** Builds the condition that the JSON array in a column contains a string. */
   readonly containsElement: (column: string, element: string) => RawBuilder<SqlBool>
+  /** Builds a query of rows that are passed in one parameter. */
+  readonly rowsOf: (rows: RowsToInsert) => RawBuilder<unknown>
   /**
-   * Builds a query of the rows in a JSON text: an array that contains one array per row, with one
-   * value for each column.
+   * `true` if every error of a statement ends its transaction. The statements are then built and
+   * marked so that the driver can prevent errors; see `SqlStatement.refusal`.
    */
-  readonly rowsOf: (columns: readonly string[], json: string) => RawBuilder<unknown>
+  readonly errorsEndTransactions: boolean
+  /** `true` if a transaction can lock the rows that it reads. */
+  readonly canLockRows: boolean
+}
+
+/** Rows for a table. */
+export interface RowsToInsert {
+  readonly table: string
+  readonly columns: readonly string[]
+  /** The rows, each with one value for each column. */
+  readonly rows: readonly (readonly (SqlValue | undefined)[])[]
 }
 
 /** The dialect of SQLite. */
@@ -45,14 +59,17 @@ export const sqliteDialect: SqlDialect = {
       createQueryCompiler: () => new SqliteQueryCompiler(),
     },
   }),
-  columns: { text: 'text', real: 'real' },
+  columns: { text: 'text', real: 'real', integer: 'integer' },
   fromBoolean: (value) => (value ? 1 : 0),
   containsText: (column, text) => sql`instr(lower(${sql.ref(column)}), lower(${text})) > 0`,
+  fromElement: (element) => element,
   containsElement: (column, element) =>
     sql`exists (select 1 from json_each(${sql.ref(column)}) where json_each.value = ${element})`,
   // Without `where`, SQLite parses the `on` of a following `on conflict` as a join condition.
-  rowsOf: (columns, json) => {
+  rowsOf: ({ columns, rows }) => {
     const fields = columns.map((_column, index) => sql`value ->> ${sql.lit(index)}`)
-    return sql`select ${sql.join(fields)} from json_each(${json}) where true`
+    return sql`select ${sql.join(fields)} from json_each(${JSON.stringify(rows)}) where true`
   },
+  errorsEndTransactions: false,
+  canLockRows: false,
 }

@@ -7,7 +7,7 @@ import { environmentSettings } from './migrations/0004-environment-settings.ts'
 import { flagSummaries } from './migrations/0005-flag-summaries.ts'
 import { observedContextReduction } from './migrations/0006-observed-context-reduction.ts'
 import type { Migration } from './migrations/migration.ts'
-import { plain, type SqlDriver } from './sql-driver.ts'
+import { plain, type SqlConnection, type SqlDriver } from './sql-driver.ts'
 
 const MIGRATIONS: readonly Migration[] = [
   initial,
@@ -18,14 +18,15 @@ const MIGRATIONS: readonly Migration[] = [
   observedContextReduction,
 ]
 
-const LOCK = 'migrate'
+/** The lock of transactions that migrate the database. */
+export const MIGRATION_LOCK = 'migrate'
 
 /**
  * Runs all pending migrations in one transaction: either all of them take effect or none. Throws
  * `UNAVAILABLE` if a later release has migrated the database.
  */
 export async function migrate(driver: SqlDriver, dialect: SqlDialect): Promise<void> {
-  await driver.transaction(LOCK, async (connection) => {
+  const work = async (connection: SqlConnection) => {
     const [, rows = []] = await connection.run([
       plain(`create table if not exists ff_migration (name ${dialect.columns.text} primary key)`),
       plain('select name from ff_migration'),
@@ -42,7 +43,8 @@ export async function migrate(driver: SqlDriver, dialect: SqlDialect): Promise<v
         plain(`insert into ff_migration values ('${migration.name}')`),
       ])
     }
-  })
+  }
+  await driver.transaction(MIGRATION_LOCK, work, { isUnlimited: true })
 }
 
 function laterRelease(name: string): FlagError {

@@ -141,7 +141,7 @@ export class PublicationStatements {
       where h.environment_id = ${environmentId} and h.version > ${since}
         and p.environment_id = h.environment_id and p.kind = h.kind
         and p.entity_id = h.entity_id and p.version between
-          case when h.base_version > ${since} then h.base_version else ${since} + 1 end
+          case when h.base_version > ${since} then h.base_version else ${since + 1} end
           and h.version
       ${IN_ORDER}`
   }

@@ -37,6 +37,16 @@ export class RecordStatements {
     )
   }
 
+  /** Selects a record as `find` does, and keeps other transactions from changing it. */
+  hold(kind: Kind, id: string): SqlStatement {
+    if (!this.#dialect.canLockRows) return this.find(kind, id)
+    const placeholders = new Placeholders()
+    const placeholder = placeholders.for(id)
+    return this.#templates.fill(`hold ${kind}`, placeholders, () =>
+      this.#living(kind).selectAll().where('id', '=', placeholder).forShare(),
+    )
+  }
+
   /**
    * Selects a deleted record. The statement is `undefined` if records of this kind cannot be
    * deleted.
@@ -74,9 +84,12 @@ export class RecordStatements {
   insert<K extends Kind>(kind: K, record: Records[K]): SqlStatement {
     const placeholders = new Placeholders()
     const row = this.#row(kind, record, placeholders)
-    return this.#templates.fill(`insert ${kind} ${Object.keys(row)}`, placeholders, () =>
-      this.#dialect.builder.insertInto(tableOf(kind)).values(row),
-    )
+    const { builder, errorsEndTransactions } = this.#dialect
+    const insert = this.#templates.fill(`insert ${kind} ${Object.keys(row)}`, placeholders, () => {
+      const values = builder.insertInto(tableOf(kind)).values(row)
+      return errorsEndTransactions ? values.onConflict((conflict) => conflict.doNothing()) : values
+    })
+    return errorsEndTransactions ? { ...insert, refusal: 'skips' } : insert
   }
 
   /** Updates and returns the row. Returns no row if no living record has this id and revision. */
@@ -93,13 +106,15 @@ export class RecordStatements {
     }
     const revision = expectedRevision === undefined ? undefined : placeholders.for(expectedRevision)
     const shape = `update ${kind} ${Object.keys(row)} ${revision !== undefined}`
-    return this.#templates.fill(shape, placeholders, () => {
+    const statement = this.#templates.fill(shape, placeholders, () => {
       const { builder } = this.#dialect
       let update = builder.updateTable(tableOf(kind)).set(row).where('id', '=', row.id)
       if (isDeletable(kind)) update = update.where('deleted_at', 'is', null)
       if (revision !== undefined) update = update.where('revision', '=', revision)
       return update.returningAll()
     })
+    const isUnique = uniqueFields(kind).some((field) => Object.hasOwn(row, columnOf(field)))
+    return isUnique ? this.#refusable(statement) : statement
   }
 
   /**
@@ -110,7 +125,7 @@ export class RecordStatements {
     if (!isDeletable(kind)) return undefined
     const update = this.#dialect.builder.updateTable(tableOf(kind)).set('deleted_at', null)
     const deleted = update.where('id', '=', id).where('deleted_at', 'is not', null)
-    return toStatement(deleted.returningAll().compile())
+    return this.#refusable(toStatement(deleted.returningAll().compile()))
   }
 
   /** Removes the matching records and returns one row per record. */
@@ -125,6 +140,11 @@ export class RecordStatements {
         .where('id', 'in', matching.select('id'))
       return purged.returning('id')
     })
+  }
+
+  /** Marks a statement that can violate a unique key. */
+  #refusable(statement: SqlStatement): SqlStatement {
+    return this.#dialect.errorsEndTransactions ? { ...statement, refusal: 'fails' } : statement
   }
 
   #living(kind: Kind) {
@@ -169,7 +189,10 @@ export class RecordStatements {
     if (to !== undefined) where.push([columnOf(field), '<', placeholders.for(to)])
     const contained = Object.entries<readonly string[] | undefined>(contains).flatMap(
       ([array, elements = []]) =>
-        elements.map((element) => [columnOf(array), placeholders.for(element)] as const),
+        elements.map(
+          (element) =>
+            [columnOf(array), placeholders.for(this.#dialect.fromElement(element))] as const,
+        ),
     )
     return { where, contained, search: search === undefined ? search : placeholders.for(search) }
   }
@@ -188,4 +211,9 @@ export class RecordStatements {
     }
     return rows
   }
+}
+
+/** Returns the fields that are part of a unique key. */
+function uniqueFields(kind: Kind): readonly string[] {
+  return KIND_RULES[kind].unique.flat()
 }

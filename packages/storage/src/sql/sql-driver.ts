@@ -8,6 +8,12 @@ export type SqlRow = Readonly<Record<string, SqlValue>>
 export interface SqlStatement {
   readonly sql: string
   readonly parameters: readonly SqlValue[]
+  /**
+   * How the statement can be refused; used if `SqlDialect.errorsEndTransactions`. `skips`: a taken
+   * key is no error, but the statement writes no row, for which the driver throws `CONFLICT`.
+   * `fails`: a taken key or a value can cause an error. Absent: no error is expected.
+   */
+  readonly refusal?: 'skips' | 'fails'
 }
 
 /** Creates a statement without parameters. */
@@ -34,6 +40,12 @@ export interface SqlTransaction extends SqlConnection {
   defer(statements: readonly SqlStatement[]): void
 }
 
+/** Options of a transaction. */
+export interface SqlTransactionOptions {
+  /** `true` if the transaction has no time limits, because it migrates the database. */
+  readonly isUnlimited?: boolean
+}
+
 /** Runs statements on a database. Each SQL database has its own driver. */
 export interface SqlDriver {
   /** A connection for reading. All statements of one `run` see the same committed state. */
@@ -45,7 +57,11 @@ export interface SqlDriver {
    * after another. After `CONFLICT` or `INVALID_REQUEST` in a statement, the transaction remains
    * usable. After any other error it cannot be committed.
    */
-  transaction<T>(lock: string, work: (connection: SqlTransaction) => Promise<T>): Promise<T>
+  transaction<T>(
+    lock: string,
+    work: (connection: SqlTransaction) => Promise<T>,
+    options?: SqlTransactionOptions,
+  ): Promise<T>
 
   /** Waits for running transactions and closes the database. Later calls throw `UNAVAILABLE`. */
   close(): Promise<void>

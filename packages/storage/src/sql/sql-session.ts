@@ -86,7 +86,7 @@ export class SqlSession implements StorageSession {
   }
 
   async hold<K extends Kind>(kind: K, id: string): Promise<Records[K] | undefined> {
-    const [rows = []] = await this.#connection.run([this.#records.find(kind, id)])
+    const [rows = []] = await this.#connection.run([this.#records.hold(kind, id)])
     return rows[0] === undefined ? undefined : fromRow(kind, rows[0])
   }
 

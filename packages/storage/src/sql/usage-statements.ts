@@ -45,9 +45,9 @@ export class UsageStatements {
       const kept = { ...count, variationId: toVariationColumn(count.variationId) }
       return COUNT_FIELDS.map((field) => kept[field])
     })
-    return this.#statement(sql`
+    return this.#refusable(sql`
       insert into ff_evaluation_count (${sql.join(COUNT_COLUMNS.map((column) => sql.ref(column)))})
-      ${this.#dialect.rowsOf(COUNT_COLUMNS, JSON.stringify(rows))}
+      ${this.#dialect.rowsOf({ table: 'ff_evaluation_count', columns: COUNT_COLUMNS, rows })}
       on conflict (environment_id, flag_id, minute, variation_id, reason, source) do update set
         count = ff_evaluation_count.count + excluded.count,
         micros = ff_evaluation_count.micros + excluded.micros`)
@@ -76,9 +76,9 @@ export class UsageStatements {
     const columns = Object.keys(rows[0] ?? {})
     const values = rows.map((row) => columns.map((column) => row[column]))
     const changed = columns.filter((column) => !IDENTITY.includes(column))
-    return this.#statement(sql`
+    return this.#refusable(sql`
       insert into ${sql.table(CONTEXTS)} (${sql.join(columns.map((column) => sql.ref(column)))})
-      ${this.#dialect.rowsOf(columns, JSON.stringify(values))}
+      ${this.#dialect.rowsOf({ table: CONTEXTS, columns, rows: values })}
       on conflict (environment_id, hash) where deleted_at is null do update set
         ${sql.join(changed.map(seenAgain))}`)
   }
@@ -100,6 +100,11 @@ export class UsageStatements {
     if (!isCounted) return [onPage]
     const count = sql`select count(*) as total from ${sql.table(CONTEXTS)} where ${seen}`
     return [onPage, this.#statement(count)]
+  }
+
+  #refusable(query: RawBuilder<unknown>): SqlStatement {
+    const statement = this.#statement(query)
+    return this.#dialect.errorsEndTransactions ? { ...statement, refusal: 'fails' } : statement
   }
 
   #statement(query: RawBuilder<unknown>): SqlStatement {

@@ -7,10 +7,10 @@ import type { Migration } from './migration.ts'
  */
 export const environmentSettings: Migration = {
   name: '0004-environment-settings',
-  statements: ({ text }) => [
+  statements: ({ text, integer }) => [
     'alter table ff_environment add column is_production boolean not null default false',
     'alter table ff_environment add column comment_required boolean not null default false',
-    'alter table ff_environment add column order_index integer not null default 0',
+    `alter table ff_environment add column order_index ${integer} not null default 0`,
     'update ff_environment set is_production = is_default',
     `update ff_environment set order_index = (
       select count(*) from ff_environment other

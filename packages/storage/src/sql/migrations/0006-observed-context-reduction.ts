@@ -6,9 +6,9 @@ import type { Migration } from './migration.ts'
  */
 export const observedContextReduction: Migration = {
   name: '0006-observed-context-reduction',
-  statements: ({ text }) => [
-    'alter table ff_observed_context add column reduced_by integer default 0',
-    'alter table ff_observed_context add column settings_revision integer not null default 0',
+  statements: ({ text, integer }) => [
+    `alter table ff_observed_context add column reduced_by ${integer} default 0`,
+    `alter table ff_observed_context add column settings_revision ${integer} not null default 0`,
     `alter table ff_environment add column kept_attributes ${text} not null default '[]'`,
     `alter table ff_environment add column kept_since ${text} not null default '[]'`,
     // Both indexes contain all columns that the sampling of contexts needs.

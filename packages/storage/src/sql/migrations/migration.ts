@@ -4,6 +4,8 @@ export interface ColumnDeclarations {
   readonly text: string
   /** A double-precision floating-point type. */
   readonly real: string
+  /** An integer type for all safe integers of JavaScript. */
+  readonly integer: string
 }
 
 /** A change of the schema. A released migration is never edited: add a new migration instead. */

@@ -1,5 +1,5 @@
 import { isFlagError } from '@ff/core'
-import type { Storage, StorageSession } from '../ports/storage.ts'
+import type { Storage, StorageSession } from '../../ports/storage.ts'
 
 /** The work of a transaction. */
 export type Work<T> = (tx: StorageSession) => Promise<T>

@@ -1,0 +1,45 @@
+import {
+  DummyDriver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  sql,
+} from 'kysely'
+import type { AnyTables, SqlDialect } from '../sql/dialect.ts'
+
+/**
+ * The dialect of PostgreSQL. JSON is stored as text, so that it is returned unchanged. Conditions
+ * on JSON use the type `json`, because `jsonb` refuses U+0000.
+ */
+export const postgresDialect: SqlDialect = {
+  builder: new Kysely<AnyTables>({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: (db) => new PostgresIntrospector(db),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+  }),
+  columns: { text: 'text collate "C"', real: 'double precision', integer: 'bigint' },
+  fromBoolean: (value) => value,
+  // In the collation "C", `lower` changes only ASCII letters.
+  containsText: (column, text) =>
+    sql`strpos(lower(${sql.ref(column)}), lower(cast(${text} as text) collate "C")) > 0`,
+  // An element is compared as JSON text, because a text with U+0000 has no other representation.
+  fromElement: (element) => JSON.stringify(element),
+  containsElement: (column, element) =>
+    sql`exists (
+      select 1 from json_array_elements(cast(${sql.ref(column)} as json)) as element (value)
+      where cast(element.value as text) = ${element})`,
+  rowsOf: ({ table, columns, rows }) => {
+    const objects = rows.map((row) =>
+      Object.fromEntries(columns.map((column, index) => [column, row[index]])),
+    )
+    const fields = columns.map((column) => sql.ref(column))
+    return sql`select ${sql.join(fields)} from json_populate_recordset(
+      cast(null as ${sql.table(table)}), cast(${JSON.stringify(objects)} as json))`
+  },
+  errorsEndTransactions: true,
+  canLockRows: true,
+}

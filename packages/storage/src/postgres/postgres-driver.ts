@@ -1,0 +1,137 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { storeClosed } from '../ports/record-errors.ts'
+import { LockQueues } from '../runtime/lock-queues.ts'
+import {
+  plain,
+  type SqlConnection,
+  type SqlDriver,
+  type SqlRow,
+  type SqlStatement,
+  type SqlTransaction,
+  type SqlTransactionOptions,
+} from '../sql/sql-driver.ts'
+import { PostgresPool } from './postgres-pool.ts'
+import { MOST_MS, type PostgresSettings } from './postgres-settings.ts'
+import { PostgresTransaction } from './postgres-transaction.ts'
+
+/** The maximum number of times that the work of a transaction runs. */
+const MOST_ATTEMPTS = 5
+/** The maximum delay before the second attempt. It doubles with each further attempt. */
+const RETRY_DELAY_MS = 20
+
+type Work<T> = (connection: SqlTransaction) => Promise<T>
+
+/** An attempt to run the work of a transaction. */
+interface Attempt {
+  readonly begin: readonly SqlStatement[]
+  readonly isCareful: boolean
+  readonly timeoutMs: number | undefined
+}
+
+/** What an attempt has led to: a result, or an error and how the work can run again. */
+type Outcome<T> =
+  | { readonly result: T }
+  | { readonly error: unknown; readonly restart: PostgresTransaction['restart'] }
+
+/**
+ * A driver for PostgreSQL. It keeps no state in database sessions, so that a connection pooler can
+ * assign another session to each transaction.
+ */
+export class PostgresDriver implements SqlDriver {
+  readonly reader: SqlConnection
+  readonly #settings: PostgresSettings
+  readonly #readers: PostgresPool
+  readonly #writers: PostgresPool
+  /** Transactions that wait for the lock of another transaction of this process. */
+  readonly #queues = new LockQueues()
+  readonly #running = new Set<Promise<unknown>>()
+  #closing: Promise<void> | undefined
+
+  constructor(settings: PostgresSettings) {
+    this.#settings = settings
+    this.#readers = new PostgresPool(settings, 'readConnections')
+    this.#writers = new PostgresPool(settings, 'writeConnections')
+    const begin = this.#begin('isolation level repeatable read, read only')
+    this.reader = {
+      run: (statements) => this.#track(() => this.#readers.runAll(begin, statements)),
+    }
+  }
+
+  async transaction<T>(
+    lock: string,
+    work: Work<T>,
+    { isUnlimited = false }: SqlTransactionOptions = {},
+  ): Promise<T> {
+    const begin = [
+      plain(this.#begin('isolation level read committed, read write', isUnlimited)),
+      { sql: 'select pg_advisory_xact_lock(hashtextextended($1, 0))', parameters: [lock] },
+    ]
+    const attempt = { begin, isCareful: false, timeoutMs: isUnlimited ? MOST_MS : undefined }
+    return this.#track(() => this.#queues.run(lock, () => this.#transact(work, attempt)))
+  }
+
+  /** Runs statements that need no lock in a transaction, and returns the rows of each. */
+  async write(statements: readonly SqlStatement[]): Promise<readonly (readonly SqlRow[])[]> {
+    const begin = this.#begin('isolation level read committed, read write')
+    return this.#track(() => this.#writers.runAll(begin, statements))
+  }
+
+  async close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    await Promise.allSettled(this.#running)
+    await Promise.all([this.#readers.close(), this.#writers.close()])
+  }
+
+  /** Runs an operation that `close` waits for. Throws `UNAVAILABLE` if the store is closed. */
+  async #track<T>(operation: () => Promise<T>): Promise<T> {
+    if (this.#closing !== undefined) throw storeClosed()
+    const running = operation()
+    this.#running.add(running)
+    try {
+      return await running
+    } finally {
+      this.#running.delete(running)
+    }
+  }
+
+  async #transact<T>(work: Work<T>, first: Attempt): Promise<T> {
+    let attempt = first
+    for (let count = 1; ; count += 1) {
+      const outcome = await this.#attempt(work, attempt)
+      if ('result' in outcome) return outcome.result
+      if (outcome.restart === undefined || count === MOST_ATTEMPTS) throw outcome.error
+      if (outcome.restart === 'careful') attempt = { ...attempt, isCareful: true }
+      else await delay(Math.random() * RETRY_DELAY_MS * 2 ** (count - 1))
+    }
+  }
+
+  async #attempt<T>(work: Work<T>, attempt: Attempt): Promise<Outcome<T>> {
+    const client = await this.#writers.connect()
+    const transaction = new PostgresTransaction({ ...attempt, client })
+    try {
+      const result = await work(transaction)
+      await transaction.commit()
+      client.release()
+      return { result }
+    } catch (error) {
+      client.release(!(await transaction.rollback()))
+      return { error, restart: transaction.restart }
+    }
+  }
+
+  /** Returns the text that begins a transaction with these modes and the time limits. */
+  #begin(modes: string, isUnlimited = false): string {
+    const { statementTimeoutMs, lockTimeoutMs, idleTimeoutMs } = this.#settings
+    const limits = [
+      ['statement_timeout', statementTimeoutMs],
+      ['lock_timeout', lockTimeoutMs],
+      ['idle_in_transaction_session_timeout', idleTimeoutMs],
+    ] as const
+    const texts = limits.map(([name, limit]) => `set local ${name} = ${isUnlimited ? 0 : limit}`)
+    return [`begin ${modes}`, ...texts].join('; ')
+  }
+}

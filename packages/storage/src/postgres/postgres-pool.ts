@@ -1,0 +1,123 @@
+import { Pool, type PoolClient, type QueryResult } from 'pg'
+import { dataRefused } from '../ports/record-errors.ts'
+import type { SqlRow, SqlStatement } from '../sql/sql-driver.ts'
+import { plain } from '../sql/sql-driver.ts'
+import { connectionFailed, endsConnection, fromPostgresError } from './postgres-errors.ts'
+import { type PostgresSettings, placeOf } from './postgres-settings.ts'
+
+/** The result of a statement. */
+export type PostgresResult = QueryResult<SqlRow>
+
+/** The object ids of the types whose values pg would return as text: `bigint` and `numeric`. */
+const NUMBERS: readonly number[] = [20, 1700]
+const BOOLEAN = 16
+
+/** The time that a response may take in addition to the time limits of PostgreSQL. */
+const RESPONSE_MARGIN_MS = 5000
+
+/** Parsers of column values. Columns have texts, numbers and booleans only. */
+const TYPES = { getTypeParser: (type: number) => parserOf(type) }
+
+/** The connections for reading or those for writing. */
+export class PostgresPool {
+  readonly #pool: Pool
+  readonly #settings: PostgresSettings
+  readonly #sizeName: 'readConnections' | 'writeConnections'
+
+  constructor(settings: PostgresSettings, sizeName: 'readConnections' | 'writeConnections') {
+    const { url, connectTimeoutMs, statementTimeoutMs, lockTimeoutMs } = settings
+    this.#settings = settings
+    this.#sizeName = sizeName
+    this.#pool = new Pool({
+      connectionString: url,
+      max: settings[sizeName],
+      connectionTimeoutMillis: connectTimeoutMs,
+      // PostgreSQL enforces the time limits. This limit applies if the server does not respond.
+      query_timeout: statementTimeoutMs + lockTimeoutMs + RESPONSE_MARGIN_MS,
+      keepAlive: true,
+      allowExitOnIdle: true,
+      pipeline: true,
+      types: TYPES,
+    })
+    // The pool replaces lost connections, and statements that are running on them fail.
+    const ignore = () => undefined
+    this.#pool.on('error', ignore)
+    this.#pool.on('connect', (client) => client.on('error', ignore))
+  }
+
+  /** Returns a free connection, which the caller releases. Throws `UNAVAILABLE` if there is none. */
+  async connect(): Promise<PoolClient> {
+    try {
+      return await this.#pool.connect()
+    } catch (error) {
+      const limit = { name: this.#sizeName, connections: this.#settings[this.#sizeName] }
+      throw connectionFailed(error, {
+        name: 'url',
+        place: placeOf('url', this.#settings.url),
+        limit,
+      })
+    }
+  }
+
+  /**
+   * Runs statements in a transaction, all of which is sent together, and returns the rows of each.
+   * `begin` is the statement that begins the transaction.
+   */
+  async runAll(
+    begin: string,
+    statements: readonly SqlStatement[],
+  ): Promise<readonly (readonly SqlRow[])[]> {
+    for (const statement of statements) assertStorable(statement)
+    const client = await this.connect()
+    try {
+      const all = [plain(begin), ...statements, plain('commit')]
+      const [, ...results] = await resultsOf(send(client, all))
+      client.release()
+      return results.slice(0, -1).map(({ rows }) => rows)
+    } catch (error) {
+      client.release(endsConnection(error))
+      throw fromPostgresError(error)
+    }
+  }
+
+  /** Waits until all connections have been released, and closes them. */
+  async close(): Promise<void> {
+    await this.#pool.end()
+  }
+}
+
+/** Sends statements without waiting for their results, together with others of this moment. */
+export function send(
+  client: PoolClient,
+  statements: readonly SqlStatement[],
+  timeoutMs?: number,
+): readonly Promise<PostgresResult>[] {
+  const { stream } = client.connection
+  stream.cork()
+  process.nextTick(() => stream.uncork())
+  return statements.map(({ sql, parameters }) => {
+    const limit = timeoutMs === undefined ? {} : { query_timeout: timeoutMs }
+    return client.query<SqlRow>({ text: sql, values: [...parameters], ...limit })
+  })
+}
+
+/** Waits for all results. Throws the first error: after it, PostgreSQL refuses all statements. */
+export async function resultsOf(
+  sent: readonly Promise<PostgresResult>[],
+): Promise<readonly PostgresResult[]> {
+  await Promise.allSettled(sent)
+  return Promise.all(sent)
+}
+
+/** Throws `INVALID_REQUEST` if a parameter contains U+0000, which PostgreSQL cannot store. */
+export function assertStorable({ parameters }: SqlStatement): void {
+  if (parameters.some((value) => typeof value === 'string' && value.includes('\0'))) {
+    throw dataRefused(new Error('A text contains U+0000, which PostgreSQL cannot store.'))
+  }
+}
+
+function parserOf(type: number): (text: string) => string | number | boolean {
+  if (NUMBERS.includes(type) || type === 23 || type === 701) return Number
+  if (type === BOOLEAN) return (text) => text === 't'
+  return (text) => text
+}

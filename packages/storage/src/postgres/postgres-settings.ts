@@ -1,0 +1,88 @@
+import { FlagError } from '@ff/core'
+import { Client } from 'pg'
+
+/** The database of a store, its connections and its time limits. */
+export interface PostgresOptions {
+  /**
+   * The URL of the database: `postgres://user:password@host:5432/database`. Parameters such as
+   * `sslmode` can be added. A connection pooler must assign a connection for at least one
+   * transaction, as PgBouncer does in the modes `transaction` and `session`.
+   */
+  readonly url: string
+  /**
+   * The URL for the connection that listens for changes: of the same database, but without a
+   * connection pooler in the mode `transaction`, which does not support `LISTEN`. `false` for no
+   * change feed. Default: `url`.
+   */
+  readonly listenUrl?: string | false
+  /** The maximum number of connections for reading. Default: 10. */
+  readonly readConnections?: number
+  /** The maximum number of connections for writing. Default: 10. */
+  readonly writeConnections?: number
+  /**
+   * The maximum time in milliseconds to open a connection, or to wait until one of the connections
+   * is free. Default: 10,000.
+   */
+  readonly connectTimeoutMs?: number
+  /** The maximum time of a statement in milliseconds. Default: 30,000. */
+  readonly statementTimeoutMs?: number
+  /**
+   * The maximum time in milliseconds to wait for the lock of a transaction, or for a row, that a
+   * transaction of another process has locked. Default: 15,000.
+   */
+  readonly lockTimeoutMs?: number
+  /**
+   * The maximum time in milliseconds between two statements of a transaction, after which
+   * PostgreSQL ends the transaction. Default: 60,000.
+   */
+  readonly idleTimeoutMs?: number
+}
+
+/** The options with their defaults. */
+export type PostgresSettings = Required<PostgresOptions>
+
+/** The largest number of milliseconds that timers of Node and PostgreSQL accept. */
+export const MOST_MS = 2 ** 31 - 1
+
+/** Returns the options with their defaults. Throws `INVALID_REQUEST` if an option is invalid. */
+export function postgresSettings(options: PostgresOptions): PostgresSettings {
+  const settings = {
+    url: options.url,
+    listenUrl: options.listenUrl ?? options.url,
+    readConnections: options.readConnections ?? 10,
+    writeConnections: options.writeConnections ?? 10,
+    connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
+    statementTimeoutMs: options.statementTimeoutMs ?? 30_000,
+    lockTimeoutMs: options.lockTimeoutMs ?? 15_000,
+    idleTimeoutMs: options.idleTimeoutMs ?? 60_000,
+  }
+  for (const [name, value] of Object.entries(settings)) {
+    if (typeof value === 'number') assertPositive(name, value)
+  }
+  placeOf('url', settings.url)
+  if (settings.listenUrl !== false) placeOf('listenUrl', settings.listenUrl)
+  return settings
+}
+
+/**
+ * Returns the host, the port and the database of a URL, without its user and its password. Throws
+ * `INVALID_REQUEST` if it is not a PostgreSQL URL.
+ */
+export function placeOf(name: string, url: string): string {
+  const expected = 'a URL such as "postgres://user:password@host:5432/database"'
+  // The message must not contain the URL, and neither must its cause: the URL contains a password.
+  const invalid = new FlagError('INVALID_REQUEST', `\`${name}\` must be ${expected}.`)
+  if (typeof url !== 'string' || !/^postgres(?:ql)?:\/\//.test(url)) throw invalid
+  try {
+    const { host, port, database } = new Client({ connectionString: url })
+    return `${host}:${port}/${database}`
+  } catch {
+    throw invalid
+  }
+}
+
+function assertPositive(name: string, value: number): void {
+  if (Number.isInteger(value) && value >= 1 && value <= MOST_MS) return
+  const message = `\`${name}\` must be a positive integer (got ${value}).`
+  throw new FlagError('INVALID_REQUEST', message)
+}

@@ -1,0 +1,57 @@
+import { afterAll } from 'vitest'
+import {
+  createPostgresSchema,
+  dropEmptiedSchemas,
+  emptyPostgresSchema,
+} from '../../test/postgres-schema.ts'
+import {
+  changeFeedContract,
+  rateLimiterContract,
+  severalWritersContract,
+  storageContract,
+} from '../contract/contract.ts'
+import { postgres } from './postgres.ts'
+
+afterAll(dropEmptiedSchemas)
+
+storageContract('PostgreSQL', async () => {
+  const { url, drop } = await emptyPostgresSchema()
+  const { storage } = postgres({ url, listenUrl: false })
+  const close = async () => {
+    await storage.close()
+    await drop()
+  }
+  return { storage, close }
+})
+
+severalWritersContract('PostgreSQL, two instances', async () => {
+  const { url, drop } = await createPostgresSchema()
+  const storages = [postgres({ url }).storage, postgres({ url }).storage] as const
+  const close = async () => {
+    for (const storage of storages) await storage.close()
+    await drop()
+  }
+  return { storages, close }
+})
+
+changeFeedContract('PostgreSQL', async () => {
+  const { url, drop } = await createPostgresSchema()
+  const { storage, changeFeed } = postgres({ url })
+  if (changeFeed === undefined) throw new Error('The adapter has no change feed.')
+  const close = async () => {
+    await storage.close()
+    await drop()
+  }
+  return { changeFeed, close }
+})
+
+rateLimiterContract('PostgreSQL', async () => {
+  const { url, drop } = await emptyPostgresSchema()
+  const { storage, rateLimiter } = postgres({ url, listenUrl: false })
+  await storage.migrate()
+  const close = async () => {
+    await storage.close()
+    await drop()
+  }
+  return { rateLimiter, close }
+})

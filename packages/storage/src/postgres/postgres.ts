@@ -1,0 +1,65 @@
+import { FlagError } from '@ff/core'
+import type { Capabilities } from '../ports/capabilities.ts'
+import type { Storage } from '../ports/storage.ts'
+import { MIGRATION_LOCK } from '../sql/migrate.ts'
+import { plain } from '../sql/sql-driver.ts'
+import { createSqlStorage } from '../sql/sql-storage.ts'
+import { PostgresChangeFeed } from './postgres-change-feed.ts'
+import { postgresDialect } from './postgres-dialect.ts'
+import { PostgresDriver } from './postgres-driver.ts'
+import { PostgresRateLimiter, RATE_WINDOW_TABLE } from './postgres-rate-limiter.ts'
+import { type PostgresOptions, placeOf, postgresSettings } from './postgres-settings.ts'
+
+export type { PostgresOptions } from './postgres-settings.ts'
+
+/** The ports that `postgres` implements. `changeFeed` is absent if `listenUrl` is `false`. */
+export type PostgresCapabilities = Required<Pick<Capabilities, 'storage' | 'rateLimiter'>> &
+  Pick<Capabilities, 'changeFeed'>
+
+/**
+ * Creates a store, a change feed and a rate limiter in one PostgreSQL database, for any number of
+ * instances. Needs the package `pg`. Throws `INVALID_REQUEST` if an option is invalid. The first
+ * call opens a connection, and throws `UNAVAILABLE` if that fails. `storage.migrate` also creates
+ * the table of the rate limiter, and `storage.close` closes all connections. Idle connections do
+ * not keep the process alive.
+ *
+ * @example
+ * createFlagServer({ ...postgres({ url: 'postgres://ff@localhost/flags' }) })
+ */
+export function postgres(options: PostgresOptions): PostgresCapabilities {
+  const settings = postgresSettings(options)
+  const driver = new PostgresDriver(settings)
+  const storage = createSqlStorage(driver, postgresDialect)
+  const changeFeed =
+    settings.listenUrl === false
+      ? undefined
+      : new PostgresChangeFeed({ ...settings, listenUrl: settings.listenUrl, driver })
+  return {
+    storage: {
+      ...storage,
+      migrate: () => migrate(storage, driver, placeOf('url', settings.url)),
+      async close() {
+        await changeFeed?.close()
+        await storage.close()
+      },
+    },
+    rateLimiter: new PostgresRateLimiter(driver),
+    ...(changeFeed !== undefined && { changeFeed }),
+  }
+}
+
+async function migrate(storage: Storage, driver: PostgresDriver, place: string): Promise<void> {
+  const [rows] = await driver.reader.run([
+    plain(`select current_setting('server_encoding') as encoding`),
+  ])
+  const encoding = rows?.[0]?.encoding
+  if (encoding !== 'UTF8') {
+    const message = `\`url\`: The database of ${place} must have the encoding UTF8 (got ${encoding}).`
+    throw new FlagError('UNAVAILABLE', message)
+  }
+  await storage.migrate()
+  const createTable = [plain(RATE_WINDOW_TABLE)]
+  await driver.transaction(MIGRATION_LOCK, (connection) => connection.run(createTable), {
+    isUnlimited: true,
+  })
+}
