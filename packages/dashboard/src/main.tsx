@@ -2,9 +2,11 @@ import { reloadAfterUpgrade } from './setup.ts'
 
 // The module above sets up zod, so all other imports come after it.
 
+import type { QueryClient } from '@tanstack/react-query'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from './app.tsx'
+import { holdIdleWork } from './popups/when-idle.ts'
 import { createQueryClient } from './queries/query-client.ts'
 import { createAppRouter } from './routes.tsx'
 import { linkTabs } from './session/link-tabs.ts'
@@ -21,13 +23,25 @@ applyTheme(readTheme())
 const apiPath = document.querySelector<HTMLMetaElement>('meta[name="ff-api"]')?.content ?? ''
 const session = new Session(apiPath)
 const queryClient = createQueryClient()
-const router = createAppRouter({ session }, new URL(document.baseURI).pathname)
+const router = createAppRouter({ session, queryClient }, new URL(document.baseURI).pathname)
 
+holdIdleWork(firstData(queryClient))
 linkTabs(session)
 onUserLeft(session, () => {
   queryClient.clear()
   void router.invalidate()
 })
+
+/** Resolves when the first requests have ended. */
+function firstData(client: QueryClient): Promise<void> {
+  return new Promise((resolve) => {
+    const unsubscribe = client.getQueryCache().subscribe(({ type }) => {
+      if (type !== 'updated' || client.isFetching() > 0) return
+      unsubscribe()
+      resolve()
+    })
+  })
+}
 
 const element = document.getElementById('root')
 if (element !== null) {

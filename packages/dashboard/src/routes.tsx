@@ -1,3 +1,4 @@
+import type { QueryClient } from '@tanstack/react-query'
 import {
   createRootRouteWithContext,
   createRoute,
@@ -9,13 +10,18 @@ import {
 import * as z from 'zod'
 import { Layout } from './layout/layout.tsx'
 import { ErrorPage } from './pages/error-page.tsx'
+import { FlagsPage } from './pages/flags/flags-page.tsx'
+import { type FlagsSearch, toQuery } from './pages/flags/flags-search.ts'
+import { flagsQuery } from './pages/flags/use-flag-rows.ts'
 import { NotFoundPage } from './pages/not-found-page.tsx'
 import { OuterErrorPage, OuterNotFoundPage } from './pages/outer-page.tsx'
+import { projectQuery } from './queries/use-queries.ts'
 import type { Session } from './session/session.ts'
 
 /** What the router gives to every route. */
 export interface RouterContext {
   readonly session: Session
+  readonly queryClient: QueryClient
 }
 
 /** The path of every page, below the path of the application. */
@@ -124,7 +130,10 @@ const flags = createRoute({
   ...within,
   path: PATHS.flags,
   validateSearch: flagsSearch,
-  component: lazyRouteComponent(() => import('./pages/flags/flags-page.tsx'), 'FlagsPage'),
+  loaderDeps: ({ search }) => search,
+  loader: ({ context, params, deps }) => startLoadingFlags(context, params.project, deps),
+  // Most visits begin with the list, so that its code is not loaded separately.
+  component: FlagsPage,
 })
 const newFlag = createRoute({
   ...within,
@@ -177,6 +186,19 @@ const routeTree = root.addChildren([
     ...([segments, segment, playground, history, keys] as const),
   ]),
 ])
+
+/** Starts to load the list of flags before its page is rendered. */
+function startLoadingFlags(
+  { session: { api }, queryClient }: RouterContext,
+  projectId: string,
+  search: FlagsSearch,
+): void {
+  void queryClient.prefetchQuery(projectQuery(api, projectId))
+  // The id of an environment is known only when the project is loaded.
+  if (search.env !== undefined) return
+  const list = { projectId, query: toQuery(search, []) }
+  void queryClient.prefetchQuery(flagsQuery(api, list, 1))
+}
 
 /** Creates the router of the application below a path. */
 export function createAppRouter(context: RouterContext, basepath: string) {

@@ -10,8 +10,8 @@ export function renderApp(address: string) {
   window.history.replaceState(null, '', address)
   document.head.innerHTML = '<base href="/">'
   const session = new Session('')
-  const router = createAppRouter({ session }, '/')
   const queryClient = createQueryClient()
+  const router = createAppRouter({ session, queryClient }, '/')
   onUserLeft(session, () => {
     queryClient.clear()
     void router.invalidate()

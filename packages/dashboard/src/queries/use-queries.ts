@@ -1,5 +1,6 @@
 import type { FlagSummary, PageOf } from '@ff/protocol/management'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
+import type { Api } from '../api/api.ts'
 import type { QueryOf } from '../api/api-request.ts'
 import { useApi, useSessionState } from '../session/use-session.ts'
 import { queryKeys } from './query-keys.ts'
@@ -50,10 +51,9 @@ export function useProjects() {
   })
 }
 
-/** Loads a project with its environments. */
-export function useProject(projectId: string) {
-  const api = useApi()
-  return useQuery({
+/** Returns the query for a project with its environments. */
+export function projectQuery(api: Api, projectId: string) {
+  return queryOptions({
     queryKey: queryKeys.projectRecord(projectId),
     enabled: projectId !== '',
     queryFn: async ({ signal }) => {
@@ -62,16 +62,31 @@ export function useProject(projectId: string) {
   })
 }
 
-/** Loads one page of the flag summaries of a project. The previous page stays until it arrives. */
-export function useFlagSummaries(projectId: string, query: QueryOf<'listFlagSummaries'>) {
-  const api = useApi()
-  return useQuery<PageOf<FlagSummary>>({
+/** Loads a project with its environments. */
+export function useProject(projectId: string) {
+  return useQuery(projectQuery(useApi(), projectId))
+}
+
+/** The flags of a project to load: the search, filters, order and page. */
+export interface FlagSummaries {
+  readonly projectId: string
+  readonly query: QueryOf<'listFlagSummaries'>
+}
+
+/** Returns the query for one page of the flag summaries of a project. */
+export function flagSummariesQuery(api: Api, { projectId, query }: FlagSummaries) {
+  return queryOptions({
     queryKey: [...queryKeys.flagSummaries(projectId), query],
-    placeholderData: keepPreviousData,
-    queryFn: async ({ signal }) => {
+    queryFn: async ({ signal }): Promise<PageOf<FlagSummary>> => {
       return (await api.call('listFlagSummaries', { params: { projectId }, query, signal })).data
     },
   })
+}
+
+/** Loads one page of the flag summaries of a project. The previous page stays until it arrives. */
+export function useFlagSummaries(projectId: string, query: QueryOf<'listFlagSummaries'>) {
+  const options = flagSummariesQuery(useApi(), { projectId, query })
+  return useQuery({ ...options, placeholderData: keepPreviousData })
 }
 
 /** Loads a flag with its variations; the result has its `ETag`. */

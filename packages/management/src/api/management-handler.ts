@@ -24,6 +24,7 @@ import {
   type ServerServices,
   setRateLimitHeaders,
   sha256,
+  textReply,
   tooManyRequests,
 } from '@ff/server/plane'
 import { type Actor, ANONYMOUS } from '../access/actors.ts'
@@ -214,14 +215,18 @@ function* toReply(
 }
 
 /**
- * Returns the reply with an entity tag that identifies its body, or 304 if the client has this body
- * already. Every change of the body changes the tag.
+ * Returns the reply with an entity tag that identifies its body, compressed if the client accepts
+ * it, or 304 if the client has this body already. Every change of the body changes the tag.
  */
 async function unlessKnown(exchange: Exchange, reply: EncodedReply): Promise<Reply> {
-  const tag = `"${(await sha256(reply.body)).slice(0, 32)}"`
+  // The tag is weak, because compressed replies have the same tag.
+  const tag = `W/"${(await sha256(reply.body)).slice(0, 32)}"`
   const headers = { ...reply.headers, ETag: tag }
-  if (!isTagNamedIn(exchange.header('if-none-match'), tag)) return { ...reply, headers }
-  return { status: 304, headers: { ETag: tag }, body: null }
+  if (isTagNamedIn(exchange.header('if-none-match'), tag))
+    return { status: 304, headers: { ETag: tag }, body: null }
+  const acceptEncoding = exchange.header('accept-encoding')
+  const { compressors = {} } = exchange
+  return textReply({ text: reply.body }, { acceptEncoding, compressors, headers })
 }
 
 /** Returns the header `ETag` if the result is or contains one record; otherwise no header. */

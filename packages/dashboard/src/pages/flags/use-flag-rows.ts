@@ -1,20 +1,18 @@
 import type { FlagSummary, PageOf } from '@ff/protocol/management'
 import { type UseQueryResult, useQueries } from '@tanstack/react-query'
 import type { Api } from '../../api/api.ts'
-import type { QueryOf } from '../../api/api-request.ts'
-import { queryKeys } from '../../queries/query-keys.ts'
-import { useFlagSummaries } from '../../queries/use-queries.ts'
+import {
+  type FlagSummaries,
+  flagSummariesQuery,
+  useFlagSummaries,
+} from '../../queries/use-queries.ts'
 import { useApi } from '../../session/use-session.ts'
 
 /** The number of flags in one request. */
 export const PAGE_SIZE = 200
 
-/** The list whose rows are shown. */
-export interface FlagList {
-  readonly projectId: string
-  /** The search, filters and order. */
-  readonly query: QueryOf<'listFlagSummaries'>
-}
+/** The list whose rows are shown, without its page. */
+export type FlagList = FlagSummaries
 
 /** Loads the first page of a list. The previous list stays until it arrives. */
 export function useFirstFlags({ projectId, query }: FlagList) {
@@ -37,7 +35,7 @@ export function useFlagRows(
 ): FlagRows {
   const api = useApi()
   const pages = pagesOf(indexes)
-  const results = useQueries({ queries: pages.map((page) => pageQuery(api, list, page)) })
+  const results = useQueries({ queries: pages.map((page) => flagsQuery(api, list, page)) })
   const byPage = new Map<number, UseQueryResult<PageOf<FlagSummary>>>()
   for (const [position, page] of pages.entries()) {
     const result = results[position]
@@ -64,13 +62,7 @@ export function pagesOf(indexes: readonly number[]): readonly number[] {
   return [...new Set(indexes.map(pageOfRow))].filter((page) => page > 1)
 }
 
-function pageQuery(api: Api, { projectId, query }: FlagList, page: number) {
-  const full = { ...query, page, limit: PAGE_SIZE }
-  return {
-    queryKey: [...queryKeys.flagSummaries(projectId), full],
-    queryFn: async ({ signal }: { readonly signal: AbortSignal }): Promise<PageOf<FlagSummary>> => {
-      const input = { params: { projectId }, query: full, signal }
-      return (await api.call('listFlagSummaries', input)).data
-    },
-  }
+/** Returns the query for a page of a list. */
+export function flagsQuery(api: Api, { projectId, query }: FlagList, page: number) {
+  return flagSummariesQuery(api, { projectId, query: { ...query, page, limit: PAGE_SIZE } })
 }
