@@ -4,8 +4,8 @@ import { extname, join } from 'node:path'
 
 const dist = join(import.meta.dirname, '../dist')
 
-/** The page that shows the list of flags, as a key of the manifest. */
-const FIRST_PAGE = /^src\/pages\/flags\/flags?(?:-list)?-page\.tsx$/
+/** The page that shows the list of flags, as a key of the manifest if it is loaded separately. */
+const FIRST_PAGE = 'src/pages/flags/flags-page.tsx'
 
 /** The pages of the route table; other entries are parts of pages that are loaded later. */
 const PAGE = /-page\.tsx$/
@@ -36,7 +36,7 @@ const LIMITS = {
 
 /**
  * Returns the entries of the built application for `size-limit`. Throws if the application is not
- * built, or has no page for the list of flags.
+ * built.
  */
 export function dashboardSizes() {
   const manifest = join(dist, 'manifest.json')
@@ -45,14 +45,11 @@ export function dashboardSizes() {
   const chunks = JSON.parse(readFileSync(manifest, 'utf8'))
   const entry = Object.keys(chunks).find((key) => chunks[key]?.isEntry)
   const pages = Object.keys(chunks).filter((key) => chunks[key]?.isDynamicEntry)
-  const first = pages.find((key) => FIRST_PAGE.test(key))
-  if (entry === undefined || first === undefined) {
-    throw new Error('The built application has no entry, or no page that matches FIRST_PAGE.')
-  }
-  const initial = filesOf(chunks, [entry, first])
+  if (entry === undefined) throw new Error('The built application has no entry.')
+  const initial = filesOf(chunks, pages.includes(FIRST_PAGE) ? [entry, FIRST_PAGE] : [entry])
   const widgets = assets('.js').filter((file) => WIDGETS.test(file))
   const known = new Set([...initial, ...widgets])
-  const further = pages.filter((page) => PAGE.test(page) && page !== first)
+  const further = pages.filter((page) => PAGE.test(page) && page !== FIRST_PAGE)
   const ofPages = filesOf(chunks, further)
   const parts = pages.filter((page) => !PAGE.test(page) && !known.has(chunks[page]?.file ?? ''))
   return [

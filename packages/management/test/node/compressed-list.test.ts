@@ -18,7 +18,8 @@ it('A list of flag summaries is compressed for a client that accepts it, and has
   const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' }
   const post = async (path: string, body: object): Promise<string> => {
     const init = { method: 'POST', headers, body: JSON.stringify(body) }
-    return (await (await fetch(host.url + path, init)).json()).data.id
+    const reply = await fetch(host.url + path, init)
+    return ((await reply.json()) as { readonly data: { readonly id: string } }).data.id
   }
   const orgId = await post('/organizations', { name: 'Acme' })
   const projectId = await post(`/organizations/${orgId}/projects`, { key: 'shop' })

@@ -87,23 +87,31 @@ export function toSnakeCase(field: string): string {
   return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
+/** Creates the codec when it is first used, because most programs use only a few of all codecs. */
 function renaming<S extends Shape>(
   shape: S,
   wireNameOf: (field: string) => string,
 ): Wire<Fields<S>> {
-  const fields = Object.entries(shape).map(([field, schema]) => {
-    return { field, schema, wireName: wireNameOf(field) }
+  const codec: z.ZodType = z.lazy(() => codecOf<S>(fieldsOf(codec) ?? []))
+  let fields: readonly RecordField[] | undefined
+  recordFields.set(codec, () => {
+    fields ??= Object.entries(shape).map(([field, schema]) => {
+      return { field, schema, wireName: wireNameOf(field) }
+    })
+    return fields
   })
+  return codec as Wire<Fields<S>>
+}
+
+function codecOf<S extends Shape>(fields: readonly RecordField[]): z.ZodType<Fields<S>> {
   const wire = fields.map(({ wireName, schema }) => [wireName, schema] as const)
   const toWire = new Map(fields.map(({ field, wireName }) => [field, wireName]))
   const fromWire = new Map(fields.map(({ field, wireName }) => [wireName, field]))
-  const codec = z.codec(z.strictObject(Object.fromEntries(wire)), z.custom<Fields<S>>(), {
+  return z.codec(z.strictObject(Object.fromEntries(wire)), z.custom<Fields<S>>(), {
     decode: (object) => rename(object, fromWire) as Fields<S>,
     // The schema refuses a value that is not an object, such as a value of another member of a union.
     encode: (value) => (isObject(value) ? rename(value, toWire) : value),
   })
-  recordFields.set(codec, fields)
-  return codec
 }
 
 /** A field of a record: its name, its name on the wire, and the schema of its value. */
@@ -113,11 +121,11 @@ export interface RecordField {
   readonly schema: z.ZodType
 }
 
-const recordFields = new WeakMap<z.ZodType, readonly RecordField[]>()
+const recordFields = new WeakMap<z.ZodType, () => readonly RecordField[]>()
 
 /** Returns the fields of a codec of `record`; `undefined` for any other schema. */
 export function fieldsOf(codec: z.ZodType): readonly RecordField[] | undefined {
-  return recordFields.get(codec)
+  return recordFields.get(codec)?.()
 }
 
 function isObject(value: unknown): value is object {
