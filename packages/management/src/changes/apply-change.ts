@@ -1,6 +1,6 @@
 import { FlagError, isFlagError } from '@ff/core'
 import { auditEvents, hasPermission, type Organization } from '@ff/protocol/management'
-import { type Client, type Clock, type Logger, timestampAt } from '@ff/server/plane'
+import { type Client, type Clock, type Logger, timestampAt, within } from '@ff/server/plane'
 import type { ChangeFeed, FlagSetChange, Storage, StorageSession } from '@ff/storage'
 import type { Actor } from '../access/actors.ts'
 import { type AnyPath, type Ids, loadPath, type PathOf, resolvedIds } from '../access/paths.ts'
@@ -61,7 +61,7 @@ export interface ChangeRequest<I extends Ids> extends ChangeCall, Access {
  * Applies a change. All changes of configuration use this function. In one transaction, under the
  * lock of the organization, the function loads the path, checks access, runs the work, writes the
  * audit event, publishes the definition of every affected entity, and updates the summaries of
- * flags. Resolves after the commit, when the change feed has been notified. If `work` writes nothing,
+ * flags. Resolves after the commit, when the change feed has been notified or does not respond. If `work` writes nothing,
  * no version and no event is added. If `work` throws, nothing is changed. A repeated idempotent
  * request returns the first result.
  */
@@ -277,18 +277,25 @@ async function publish(
   }
 }
 
-/** Notifies the change feed. Never throws, because a missing hint only delays other processes. */
+/** The longest time for which a change waits until the change feed has its messages. */
+const NOTIFY_WITHIN_MS = 250
+
+/**
+ * Notifies the change feed, which can continue after a short time. Never throws, because a missing
+ * hint only delays other processes.
+ */
 async function notifyChangeFeed(
-  { changeFeed, logger }: ChangeServices,
+  { changeFeed, logger, clock }: ChangeServices,
   hints: readonly FlagSetChange[],
 ): Promise<void> {
-  for (const hint of hints) {
+  const publish = async (hint: FlagSetChange) => {
     try {
       await changeFeed.publish(hint)
     } catch (cause) {
       logger.warn('The change feed could not be notified of a change', { hint, cause })
     }
   }
+  await within(Promise.all(hints.map(publish)), { clock, ms: NOTIFY_WITHIN_MS })
 }
 
 interface EntryInput extends Pick<ChangeRequest<Ids>, 'actor' | 'comment'> {

@@ -369,3 +369,19 @@ it('A change succeeds even if the change feed is unavailable', async () => {
   expect(await world.version(tenant.live)).toBe(1)
   expect(warnings.length).toBe(3)
 })
+
+it('A change resolves after 250 ms even if the change feed does not respond', async () => {
+  const world = await World.create()
+  const tenant = await world.addTenant('Acme')
+  const silence = () => new Promise<never>(() => undefined)
+  const services = { ...world.services, changeFeed: { publish: silence, subscribe: silence } }
+  const params = { projectId: tenant.project.id }
+  const change = segmentUseCases.createSegment(
+    services,
+    { actor: SYSTEM_ACTOR },
+    { params, body: { key: 's' } },
+  )
+  await expect.poll(() => world.clock.timers).toBeGreaterThan(0)
+  await world.clock.advance(250)
+  expect((await change).key).toBe('s')
+})

@@ -26,6 +26,16 @@ function describeInserts(open: OpenStorage): void {
     expect(await storage.find(kind, record.id)).toEqual(record)
   })
 
+  it.each(KINDS)('The largest safe integer is saved exactly in each number of %s', async (kind) => {
+    const storage = await open()
+    const record = sample(kind)
+    const numbers = Object.entries(record).filter(([, value]) => typeof value === 'number')
+    const largest = numbers.map(([field]) => [field, Number.MAX_SAFE_INTEGER] as const)
+    const changed = { ...record, ...Object.fromEntries(largest) }
+    await storage.insert(kind, changed)
+    expect(await storage.find(kind, record.id)).toEqual(changed)
+  })
+
   it('Finding an unknown id returns undefined', async () => {
     const storage = await open()
     expect(await storage.find('flag', newId())).toBeUndefined()
