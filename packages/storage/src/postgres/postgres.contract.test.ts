@@ -6,6 +6,7 @@ import {
 } from '../../test/postgres-schema.ts'
 import {
   changeFeedContract,
+  instanceReportsContract,
   rateLimiterContract,
   severalWritersContract,
   storageContract,
@@ -54,4 +55,15 @@ rateLimiterContract('PostgreSQL', async () => {
     await drop()
   }
   return { rateLimiter, close }
+})
+
+instanceReportsContract('PostgreSQL', async () => {
+  const { url, drop } = await emptyPostgresSchema()
+  const { storage, instanceReports } = postgres({ url, listenUrl: false })
+  await storage.migrate()
+  const close = async () => {
+    await storage.close()
+    await drop()
+  }
+  return { instanceReports, close }
 })

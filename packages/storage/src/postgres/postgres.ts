@@ -7,20 +7,21 @@ import { createSqlStorage } from '../sql/sql-storage.ts'
 import { PostgresChangeFeed } from './postgres-change-feed.ts'
 import { postgresDialect } from './postgres-dialect.ts'
 import { PostgresDriver } from './postgres-driver.ts'
+import { INSTANCE_REPORT_TABLE, PostgresInstanceReports } from './postgres-instance-reports.ts'
 import { PostgresRateLimiter, RATE_WINDOW_TABLE } from './postgres-rate-limiter.ts'
 import { type PostgresOptions, placeOf, postgresSettings } from './postgres-settings.ts'
 
 export type { PostgresOptions } from './postgres-settings.ts'
 
 /** The ports that `postgres` implements. `changeFeed` is absent if `listenUrl` is `false`. */
-export type PostgresCapabilities = Required<Pick<Capabilities, 'storage' | 'rateLimiter'>> &
+export type PostgresCapabilities = Required<Omit<Capabilities, 'changeFeed'>> &
   Pick<Capabilities, 'changeFeed'>
 
 /**
- * Creates a store, a change feed and a rate limiter in one PostgreSQL database, for any number of
- * instances. Needs the package `pg`. Throws `INVALID_REQUEST` if an option is invalid. The first
+ * Creates all ports that a server needs, in one PostgreSQL database, for any number of instances.
+ * Needs the package `pg`. Throws `INVALID_REQUEST` if an option is invalid. The first
  * call opens a connection, and throws `UNAVAILABLE` if that fails. `storage.migrate` also creates
- * the table of the rate limiter, and `storage.close` closes all connections. Idle connections do
+ * the tables of the rate limiter and of the instance reports, and `storage.close` closes all connections. Idle connections do
  * not keep the process alive.
  *
  * @example
@@ -44,6 +45,7 @@ export function postgres(options: PostgresOptions): PostgresCapabilities {
       },
     },
     rateLimiter: new PostgresRateLimiter(driver),
+    instanceReports: new PostgresInstanceReports(driver),
     ...(changeFeed !== undefined && { changeFeed }),
   }
 }
@@ -58,8 +60,8 @@ async function migrate(storage: Storage, driver: PostgresDriver, place: string):
     throw new FlagError('UNAVAILABLE', message)
   }
   await storage.migrate()
-  const createTable = [plain(RATE_WINDOW_TABLE)]
-  await driver.transaction(MIGRATION_LOCK, (connection) => connection.run(createTable), {
+  const createTables = [RATE_WINDOW_TABLE, INSTANCE_REPORT_TABLE].map(plain)
+  await driver.transaction(MIGRATION_LOCK, (connection) => connection.run(createTables), {
     isUnlimited: true,
   })
 }
