@@ -13,6 +13,7 @@ import {
   type Kind,
   type ListQuery,
   memory,
+  type NewestVersion,
   type ObservedAttributes,
   type Page,
   type PublishedVersion,
@@ -143,6 +144,10 @@ class RecordingSession implements StorageSession {
 
   list<K extends Kind>(kind: K, query: ListQuery<K>): Promise<Page<Records[K]>> {
     return this.#session.list(kind, query)
+  }
+
+  findVersions(environmentIds: readonly string[]): Promise<ReadonlyMap<string, NewestVersion>> {
+    return this.#session.findVersions(environmentIds)
   }
 
   listVersions(environmentId: string, page: VersionPage): Promise<Page<PublishedVersion>> {

@@ -2,6 +2,15 @@ import { randomUUID } from 'node:crypto'
 import { Client } from 'pg'
 import { inject } from 'vitest'
 
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The URL of a PostgreSQL server with a superuser, for one test run. */
+    readonly postgresUrl: string
+    /** The start of the names of all schemas of one test run. They are dropped after it. */
+    readonly postgresSchemas: string
+  }
+}
+
 /** A schema of the database, for one store. */
 export interface PostgresSchema {
   /** The URL with which all tables are in this schema. */
@@ -12,18 +21,26 @@ export interface PostgresSchema {
   readonly drop: () => Promise<void>
 }
 
+/** A schema without records, which can have the tables of an earlier store. */
+export interface ReservedPostgresSchema extends PostgresSchema {
+  /** Creates the schema if it does not exist. */
+  readonly create: () => Promise<void>
+}
+
 /** The names of emptied schemas. Emptying tables takes less time than creating them. */
 const emptied: string[] = []
 
 /** Creates a schema without tables. */
 export async function createPostgresSchema(): Promise<PostgresSchema> {
-  const name = await newSchema()
+  const name = newName()
+  await runOnPostgres(`create schema ${name}`)
   return { ...schemaOf(name), drop: () => runOnPostgres(`drop schema ${name} cascade`) }
 }
 
-/** Returns a schema without records, which can have the tables of an earlier store. */
-export async function emptyPostgresSchema(): Promise<PostgresSchema> {
-  const name = emptied.pop() ?? (await newSchema())
+/** Reserves a schema. After its `drop`, another store can reserve it. */
+export function reservePostgresSchema(): ReservedPostgresSchema {
+  const name = emptied.pop() ?? newName()
+  const create = () => runOnPostgres(`create schema if not exists ${name}`)
   const drop = async () => {
     await runOnPostgres(`
       do $$ declare each record; begin
@@ -34,12 +51,7 @@ export async function emptyPostgresSchema(): Promise<PostgresSchema> {
       end $$`)
     emptied.push(name)
   }
-  return { ...schemaOf(name), drop }
-}
-
-/** Removes all emptied schemas. */
-export async function dropEmptiedSchemas(): Promise<void> {
-  for (const name of emptied.splice(0)) await runOnPostgres(`drop schema ${name} cascade`)
+  return { ...schemaOf(name), create, drop }
 }
 
 /** Runs one statement on the database of the test run, or on the database of a URL. */
@@ -53,10 +65,8 @@ export async function runOnPostgres(statement: string, url?: string): Promise<vo
   }
 }
 
-async function newSchema(): Promise<string> {
-  const name = `ff_test_${randomUUID().replaceAll('-', '')}`
-  await runOnPostgres(`create schema ${name}`)
-  return name
+function newName(): string {
+  return inject('postgresSchemas') + randomUUID().replaceAll('-', '')
 }
 
 function schemaOf(name: string): Pick<PostgresSchema, 'url' | 'disconnect'> {

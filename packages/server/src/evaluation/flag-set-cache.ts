@@ -12,7 +12,7 @@ import { type DefinitionDelta, mergeChanges } from '@ff/core/changes'
 import { re2 } from '@ff/core/regex'
 import { schemes } from '@ff/core/schemes'
 import type { Environment } from '@ff/protocol/management'
-import type { Storage } from '@ff/storage'
+import type { NewestVersion, Storage } from '@ff/storage'
 import { type FlagSetScope, SDK_KEY_KINDS, type SdkKeyKind } from '../access/sdk-keys.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { CoalescedTask } from '../runtime/coalesced-task.ts'
@@ -234,17 +234,28 @@ export class FlagSetCache {
   }
 
   /**
-   * Refreshes all loaded environments. Drops environments that are not `inUse` and were not used
-   * recently. Failures are logged; the promise never rejects.
+   * Refreshes the loaded environments that have changed, which one query finds. Drops environments
+   * that are not `inUse` and were not used recently. Failures are logged; the promise never rejects.
    */
   async refreshAll(inUse: (environmentId: string) => boolean): Promise<void> {
-    const refreshes: Promise<void>[] = []
     for (const entry of this.#entries.values()) {
       entry.idleRefreshes = inUse(entry.environmentId) ? 0 : entry.idleRefreshes + 1
       if (entry.idleRefreshes > IDLE_REFRESHES) this.#entries.delete(entry.environmentId)
-      else refreshes.push(entry.refresh.run().catch(() => undefined))
     }
-    await Promise.all(refreshes)
+    const entries = [...this.#entries.values()].filter(({ flagSets }) => flagSets !== undefined)
+    if (entries.length === 0) return
+    const checkedAt = this.#clock.now()
+    try {
+      const ids = entries.map(({ environmentId }) => environmentId)
+      const newest = await this.#storage.findVersions(ids)
+      const refreshes = entries.map((entry) => {
+        const isCurrent = isUpToDate(entry, newest.get(entry.environmentId))
+        return isCurrent ? this.#confirm(entry, checkedAt) : entry.refresh.run()
+      })
+      await Promise.allSettled(refreshes)
+    } catch (error) {
+      for (const entry of entries) this.#report(entry, error)
+    }
   }
 
   /** Iterates over the loaded environments. */
@@ -266,17 +277,23 @@ export class FlagSetCache {
         entry.busyMs += Math.max(0, this.#clock.now() - begunAt)
       }
       await this.#readSettings(entry, checkedAt)
-      entry.checkedAt = checkedAt
-      if (entry.failure !== undefined) {
-        this.#logger.info('A flag set is up to date again', { environmentId: entry.environmentId })
-      }
-      entry.failure = undefined
+      this.#confirm(entry, checkedAt)
     } catch (error) {
       if (isFlagError(error) && error.code === 'NOT_FOUND') throw error
       this.#report(entry, error)
       throw new FlagError('UNAVAILABLE', 'The flags cannot be read at the moment.', {
         cause: error,
       })
+    }
+  }
+
+  /** Notes that the store had no newer version at a time. */
+  #confirm(entry: Entry, checkedAt: number): void {
+    const { environmentId, failure } = entry
+    entry.checkedAt = Math.max(entry.checkedAt, checkedAt)
+    entry.failure = undefined
+    if (failure !== undefined) {
+      this.#logger.info('A flag set is up to date again', { environmentId })
     }
   }
 
@@ -355,6 +372,16 @@ export class FlagSetCache {
       cause: error,
     })
   }
+}
+
+/** Returns `true` if the store has no newer version and no newer settings of an environment. */
+function isUpToDate(
+  { flagSets, settings, failure }: Entry,
+  newest: NewestVersion | undefined,
+): boolean {
+  if (newest === undefined || flagSets === undefined || failure !== undefined) return false
+  const { version, revision } = newest
+  return version <= flagSets.server.version && revision === settings.settingsRevision
 }
 
 function renewSampling(entry: Entry): void {

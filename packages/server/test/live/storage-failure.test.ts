@@ -238,3 +238,23 @@ describe('An invalid flag set in the store', () => {
     ])
   })
 })
+
+describe('A server whose flags do not change', () => {
+  it('Checks all environments with one query, and loads only those that have changed', async () => {
+    for (const { sdkKey } of [live, staging]) await evaluate(flags, sdkKey, {})
+    await clock.advance(10_000)
+    store.calls.length = 0
+    await clock.advance(5000)
+    const reads = store.calls.filter((name) => name !== 'list sdkKey')
+    expect(reads).toEqual(['findVersions'])
+    await memory.storage.publish(
+      staging.environmentId,
+      [flagChange(textFlag('banner', 'changed'))],
+      OCCASION,
+    )
+    store.calls.length = 0
+    await clock.advance(5000)
+    expect(store.calls.filter((name) => name === 'loadChanges')).toHaveLength(1)
+    expect((await evaluate(flags, staging.sdkKey, {})).body).toEqual({ banner: 'changed' })
+  })
+})

@@ -32,7 +32,10 @@ const say = (context: unknown) => evaluate(scene.flags, scene.live.sdkKey, conte
 const losses = () => lossesOf(scene)
 
 async function choose(contextPrivacy: Environment['contextPrivacy']): Promise<void> {
-  await scene.memory.storage.update('environment', scene.live.environmentId, { contextPrivacy })
+  const { environmentId } = scene.live
+  const { revision = 0 } = (await scene.memory.storage.find('environment', environmentId)) ?? {}
+  const changes = { contextPrivacy, revision: revision + 1 }
+  await scene.memory.storage.update('environment', environmentId, changes)
   await scene.clock.advance(10_000)
 }
 

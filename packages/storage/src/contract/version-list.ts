@@ -12,11 +12,38 @@ import {
   segmentRemoval,
 } from './fixtures.ts'
 import { newId } from './samples/sample-fields.ts'
+import { sample } from './samples/samples.ts'
 
 const ALL = { page: 1, limit: 100 }
 
-/** Tests `listVersions`. */
+/** Tests `findVersions` and `listVersions`. */
 export function describeVersionList(open: OpenStorage): void {
+  it('The newest versions and the revisions of several living environments are found in one call', async () => {
+    const storage = await open()
+    const [used, unused, deleted] = [1, 2, 3].map((revision) => sample('environment', { revision }))
+    if (!used || !unused || !deleted) throw new Error()
+    for (const environment of [used, unused, deleted])
+      await storage.insert('environment', environment)
+    await storage.update('environment', deleted.id, { deletedAt: '2026-04-01T00:00:00.000Z' })
+    for (const { id } of [used, used, deleted]) {
+      await storage.publish(id, [flagChange(flagDefinition())], METADATA)
+    }
+    const ids = [used.id, unused.id, deleted.id, newId()]
+    expect(await storage.findVersions(ids)).toEqual(
+      new Map([
+        [used.id, { version: 2, revision: 1 }],
+        [unused.id, { version: 0, revision: 2 }],
+      ]),
+    )
+    expect(await storage.findVersions([])).toEqual(new Map())
+    const many = Array.from({ length: 2500 }, newId)
+    expect([...(await storage.findVersions([...many, used.id])).keys()]).toEqual([used.id])
+    await storage.transaction('lock', async (tx) => {
+      await tx.publish(used.id, [flagChange(flagDefinition())], METADATA)
+      expect((await tx.findVersions([used.id])).get(used.id)?.version).toBe(3)
+    })
+  })
+
   it('Versions are listed newest first, with the time and audit event of their publication', async () => {
     const storage = await open()
     const environmentId = newId()

@@ -143,6 +143,7 @@ class DraftSession implements StorageSession {
     return mergeChanges(before, toDelta(before, changes))
   }
 
+  readonly findVersions = refused
   readonly loadChanges = refused
   readonly addEvaluationCounts = refused
   readonly dropEvaluationCounts = refused

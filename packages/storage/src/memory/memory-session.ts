@@ -18,6 +18,7 @@ import type {
   EvaluationCountQuery,
   EvaluationTotal,
   ListQuery,
+  NewestVersion,
   ObservedAttributes,
   Page,
   PublishedVersion,
@@ -158,6 +159,18 @@ export class MemorySession implements StorageSession {
     const newest = { published, clientVersion, previous: log.newest }
     this.#logs.set(environmentId, { version, newest, topics })
     return version
+  }
+
+  async findVersions(
+    environmentIds: readonly string[],
+  ): Promise<ReadonlyMap<string, NewestVersion>> {
+    const versions = new Map<string, NewestVersion>()
+    for (const id of environmentIds) {
+      const environment = await this.find('environment', id)
+      if (environment === undefined) continue
+      versions.set(id, { version: this.#log(id).version, revision: environment.revision })
+    }
+    return versions
   }
 
   async listVersions(

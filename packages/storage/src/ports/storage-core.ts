@@ -26,6 +26,7 @@ export function createStorage(core: StorageCore): Storage {
     hold: async (kind, id) => core.committed().find(kind, id),
     findDeleted: async (kind, id) => core.committed().findDeleted(kind, id),
     list: async (kind, query) => core.committed().list(kind, query),
+    findVersions: async (ids) => core.committed().findVersions(ids),
     listVersions: async (...input) => core.committed().listVersions(...input),
     loadFlagSet: async (...input) => core.committed().loadFlagSet(...input),
     loadChanges: async (...input) => core.committed().loadChanges(...input),

@@ -1,9 +1,4 @@
-import { afterAll } from 'vitest'
-import {
-  createPostgresSchema,
-  dropEmptiedSchemas,
-  emptyPostgresSchema,
-} from '../../test/postgres-schema.ts'
+import { createPostgresSchema, reservePostgresSchema } from '../../test/postgres-schema.ts'
 import {
   changeFeedContract,
   instanceReportsContract,
@@ -13,10 +8,9 @@ import {
 } from '../contract/contract.ts'
 import { postgres } from './postgres.ts'
 
-afterAll(dropEmptiedSchemas)
-
 storageContract('PostgreSQL', async () => {
-  const { url, drop } = await emptyPostgresSchema()
+  const { url, create, drop } = reservePostgresSchema()
+  await create()
   const { storage } = postgres({ url, listenUrl: false })
   const close = async () => {
     await storage.close()
@@ -47,7 +41,8 @@ changeFeedContract('PostgreSQL', async () => {
 })
 
 rateLimiterContract('PostgreSQL', async () => {
-  const { url, drop } = await emptyPostgresSchema()
+  const { url, create, drop } = reservePostgresSchema()
+  await create()
   const { storage, rateLimiter } = postgres({ url, listenUrl: false })
   await storage.migrate()
   const close = async () => {
@@ -58,7 +53,8 @@ rateLimiterContract('PostgreSQL', async () => {
 })
 
 instanceReportsContract('PostgreSQL', async () => {
-  const { url, drop } = await emptyPostgresSchema()
+  const { url, create, drop } = reservePostgresSchema()
+  await create()
   const { storage, instanceReports } = postgres({ url, listenUrl: false })
   await storage.migrate()
   const close = async () => {

@@ -4,6 +4,7 @@ import type { LogEntry, LogTopic } from '../publication-log/publication-log.ts'
 import type { SqlDialect } from './dialect.ts'
 import { EMPTY_DIGEST } from './present-digest.ts'
 import type { SqlStatement, SqlValue } from './sql-driver.ts'
+import { toStatement } from './statement-templates.ts'
 
 /**
  * Selects the entries that form the current state of topics. `h` is the newest entry of a topic.
@@ -44,6 +45,15 @@ export class PublicationStatements {
       from ff_environment_version e
       left join ff_version v on v.environment_id = e.environment_id and v.version = e.version
       where e.environment_id = ${environmentId}`
+  }
+
+  /** Selects the `id`, the `revision` and the newest `version` of living environments. */
+  versionsOf(environmentIds: readonly string[]): SqlStatement {
+    const query = sql`
+      select e.id, e.revision, coalesce(v.version, 0) as version
+      from ff_environment e left join ff_environment_version v on v.environment_id = e.id
+      where e.id in (${sql.join(environmentIds)}) and e.deleted_at is null`
+    return toStatement(query.compile(this.#dialect.builder))
   }
 
   /**

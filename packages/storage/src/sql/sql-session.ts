@@ -12,6 +12,7 @@ import type {
   EvaluationCountQuery,
   EvaluationTotal,
   ListQuery,
+  NewestVersion,
   ObservedAttributes,
   Page,
   PublishedVersion,
@@ -47,8 +48,11 @@ import {
   toObservedAttributes,
   toPublishedVersion,
 } from './rows.ts'
-import type { SqlRow, SqlTransaction } from './sql-driver.ts'
+import type { SqlRow, SqlStatement, SqlTransaction } from './sql-driver.ts'
 import { UsageStatements } from './usage-statements.ts'
+
+/** The maximum number of ids in one statement. */
+const MOST_IDS = 1000
 
 /** The statements of a store, shared by its sessions. */
 export class SqlStatements {
@@ -132,6 +136,21 @@ export class SqlSession implements StorageSession {
     metadata: PublishMetadata,
   ): Promise<number> {
     return this.#publishing.run(() => this.#publish(environmentId, changes, metadata))
+  }
+
+  async findVersions(
+    environmentIds: readonly string[],
+  ): Promise<ReadonlyMap<string, NewestVersion>> {
+    const statements: SqlStatement[] = []
+    for (let at = 0; at < environmentIds.length; at += MOST_IDS) {
+      statements.push(this.#log.versionsOf(environmentIds.slice(at, at + MOST_IDS)))
+    }
+    const rows = statements.length === 0 ? [] : await this.#connection.run(statements)
+    return new Map(
+      rows.flat().map(({ id, version, revision }) => {
+        return [String(id), { version: Number(version), revision: Number(revision) }]
+      }),
+    )
   }
 
   async listVersions(environmentId: string, page: VersionPage): Promise<Page<PublishedVersion>> {
