@@ -11,21 +11,23 @@ import { findErrors } from '@ff/core/authoring'
 import { type DefinitionDelta, mergeChanges } from '@ff/core/changes'
 import { re2 } from '@ff/core/regex'
 import { schemes } from '@ff/core/schemes'
-import type { Environment } from '@ff/protocol/management'
-import type { NewestVersion, Storage } from '@ff/storage'
-import { type FlagSetScope, SDK_KEY_KINDS, type SdkKeyKind } from '../access/sdk-keys.ts'
+import type { Storage } from '@ff/storage'
+import { type FlagSetScope, SDK_KEY_KINDS } from '../access/sdk-keys.ts'
 import type { Clock } from '../runtime/clock.ts'
-import { CoalescedTask } from '../runtime/coalesced-task.ts'
 import { getOrInsert } from '../runtime/get-or-insert.ts'
 import type { Logger } from '../runtime/logger.ts'
 import { runInTimeSlices } from '../runtime/time-slice.ts'
+import {
+  FlagSetEntry,
+  type FlagSetsByKind,
+  isUpToDate,
+  renewSampling,
+  type SamplingRules,
+} from './flag-set-entry.ts'
 import { assertNoNewFaults, assertValidDefinition } from './valid-definition.ts'
 
 /** The extensions that every flag set is compiled with, for evaluation, checks and explanations. */
 export const extensions: Extensions = { regex: re2, schemes }
-
-/** The flag set for each kind of SDK key. Both are one object if clients may see every flag. */
-export type FlagSetsByKind = Readonly<Record<SdkKeyKind, FlagSet>>
 
 /** New flag sets of an environment. */
 export interface FlagSetSwap {
@@ -81,48 +83,6 @@ export interface LoadedFlagSets {
   readonly checkedAt: number
 }
 
-/** The rules that decide which parts of observed contexts are stored. Never modified. */
-export interface SamplingRules {
-  readonly privacy: Environment['contextPrivacy']
-  /** References to attributes that are kept although the flag set does not read them. */
-  readonly keptAttributes: readonly string[]
-  /** The revision of the environment with these settings. */
-  readonly settingsRevision: number
-  /** The flag set with all flags, which decides which attributes are kept. */
-  readonly flagSet: FlagSet
-}
-
-type SamplingSettings = Omit<SamplingRules, 'flagSet'>
-
-/** Until the settings of an environment have been read, no context is stored. */
-const NOT_READ: SamplingSettings = { privacy: 'none', keptAttributes: [], settingsRevision: 0 }
-
-class Entry {
-  readonly environmentId: string
-  readonly refresh: CoalescedTask
-  /** The first load, which all callers await. */
-  first: Promise<void> | undefined
-  flagSets: FlagSetsByKind | undefined
-  /** The last time at which the store had no newer version, in epoch milliseconds. */
-  checkedAt = 0
-  settings = NOT_READ
-  settingsReadAt = Number.NEGATIVE_INFINITY
-  /** The current flag set with the current settings; `undefined` before the first load. */
-  sampling: SamplingRules | undefined
-  /** The number of calls of `refreshAll` since the last use. */
-  idleRefreshes = 0
-  /** The recent loading time in milliseconds. It was last reduced at `busyAt`. */
-  busyMs = 0
-  busyAt = 0
-  /** The last failure. It is kept so that a repeated failure is logged only once. */
-  failure: string | undefined
-
-  constructor(environmentId: string, update: (entry: Entry) => Promise<void>) {
-    this.environmentId = environmentId
-    this.refresh = new CoalescedTask(() => update(this))
-  }
-}
-
 /**
  * Caches the compiled flag sets of the environments in use. The flag sets of an environment are
  * validated and replaced as a whole, and never by an older version. After the first load, reading a
@@ -133,7 +93,7 @@ export class FlagSetCache {
   readonly #storage: Storage
   readonly #logger: Logger
   readonly #clock: Clock
-  readonly #entries = new Map<string, Entry>()
+  readonly #entries = new Map<string, FlagSetEntry>()
   #listener: FlagSetListener = () => undefined
   #preparation: FlagSetPreparation | undefined
   #swaps = 0
@@ -198,7 +158,7 @@ export class FlagSetCache {
     const loaded = this.find(scope)
     if (loaded !== undefined) return loaded
     const { environmentId, kind } = scope
-    const create = () => new Entry(environmentId, (entered) => this.#update(entered))
+    const create = () => new FlagSetEntry(environmentId, (entered) => this.#update(entered))
     const entry = getOrInsert(this.#entries, environmentId, create)
     entry.first ??= entry.refresh.run()
     try {
@@ -266,7 +226,7 @@ export class FlagSetCache {
   }
 
   /** Reads the store: the whole flag set the first time, only the changes afterwards. */
-  async #update(entry: Entry): Promise<void> {
+  async #update(entry: FlagSetEntry): Promise<void> {
     await this.#rest(entry)
     const checkedAt = this.#clock.now()
     try {
@@ -288,7 +248,7 @@ export class FlagSetCache {
   }
 
   /** Notes that the store had no newer version at a time. */
-  #confirm(entry: Entry, checkedAt: number): void {
+  #confirm(entry: FlagSetEntry, checkedAt: number): void {
     const { environmentId, failure } = entry
     entry.checkedAt = Math.max(entry.checkedAt, checkedAt)
     entry.failure = undefined
@@ -298,7 +258,7 @@ export class FlagSetCache {
   }
 
   /** Pauses after much loading. Changes that arrive during the pause are loaded together. */
-  async #rest(entry: Entry): Promise<void> {
+  async #rest(entry: FlagSetEntry): Promise<void> {
     const now = this.#clock.now()
     entry.busyMs = Math.max(0, entry.busyMs - Math.max(0, now - entry.busyAt) * BUSY_SHARE)
     entry.busyAt = now
@@ -309,7 +269,7 @@ export class FlagSetCache {
     })
   }
 
-  async #read({ environmentId, flagSets }: Entry): Promise<ReadVersion | undefined> {
+  async #read({ environmentId, flagSets }: FlagSetEntry): Promise<ReadVersion | undefined> {
     const flagSet = flagSets?.server
     if (flagSet === undefined) {
       const definition = await this.#storage.loadFlagSet(environmentId)
@@ -321,7 +281,7 @@ export class FlagSetCache {
   }
 
   /** Reads the settings of sampling. A deleted environment keeps its last settings. */
-  async #readSettings(entry: Entry, now: number): Promise<void> {
+  async #readSettings(entry: FlagSetEntry, now: number): Promise<void> {
     if (Math.abs(now - entry.settingsReadAt) < SETTINGS_EVERY_MS) return
     const environment = await this.#storage.find('environment', entry.environmentId)
     entry.settingsReadAt = now
@@ -337,7 +297,7 @@ export class FlagSetCache {
   }
 
   /** Prepares the new version completely before it replaces the old one. */
-  async #swap(entry: Entry, { definition, delta }: ReadVersion): Promise<void> {
+  async #swap(entry: FlagSetEntry, { definition, delta }: ReadVersion): Promise<void> {
     const { environmentId, flagSets } = entry
     const before = flagSets?.server
     await runInTimeSlices(assertValidDefinition(definition, before?.definition))
@@ -362,7 +322,7 @@ export class FlagSetCache {
     this.#listener(swap)
   }
 
-  #report(entry: Entry, error: unknown): void {
+  #report(entry: FlagSetEntry, error: unknown): void {
     const failure = String(error)
     if (failure === entry.failure) return
     entry.failure = failure
@@ -371,22 +331,6 @@ export class FlagSetCache {
       version: entry.flagSets?.server.version ?? null,
       cause: error,
     })
-  }
-}
-
-/** Returns `true` if the store has no newer version and no newer settings of an environment. */
-function isUpToDate(
-  { flagSets, settings, failure }: Entry,
-  newest: NewestVersion | undefined,
-): boolean {
-  if (newest === undefined || flagSets === undefined || failure !== undefined) return false
-  const { version, revision } = newest
-  return version <= flagSets.server.version && revision === settings.settingsRevision
-}
-
-function renewSampling(entry: Entry): void {
-  if (entry.flagSets !== undefined) {
-    entry.sampling = { ...entry.settings, flagSet: entry.flagSets.server }
   }
 }
 
