@@ -3,10 +3,9 @@ import { defineConfig } from 'vitest/config'
 
 const PACKAGES = ['core', 'protocol', 'storage', 'server', 'management', 'client']
 
-/** The set-up files of the packages whose tests need a database server. */
-const DATABASES: Readonly<Record<string, string[]>> = {
-  storage: [join(import.meta.dirname, 'packages/storage/test/postgres-server.ts')],
-}
+/** The packages whose tests need a database server, which one set-up file starts. */
+const ON_POSTGRES = ['storage', 'server', 'management']
+const postgres = join(import.meta.dirname, 'packages/storage/test/postgres-server.ts')
 
 const tests = ['src/**/*.test.ts', 'test/**/*.test.ts']
 const pins = ['test/exports.test.ts']
@@ -35,7 +34,7 @@ export default defineConfig({
           include: tests,
           exclude: [...pins, ...slow],
           benchmark: { include: ['bench/**/*.bench.ts'] },
-          globalSetup: DATABASES[name] ?? [],
+          globalSetup: ON_POSTGRES.includes(name) ? [postgres] : [],
         },
       })),
       {

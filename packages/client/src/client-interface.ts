@@ -113,3 +113,7 @@ export interface FlagClientOptions<Values> {
   readonly random?: () => number
   readonly lifecycle?: Lifecycle
 }
+
+/** The type of a client with these flags: `FlagClientOf<typeof shopFlags>`. */
+export type FlagClientOf<Flags> =
+  Flags extends Pick<FlagTypes<infer Values>, 'types'> ? FlagClient<Values> : never

@@ -1,6 +1,7 @@
 export type {
   ClientStatus,
   FlagClient,
+  FlagClientOf,
   FlagClientOptions,
   Readiness,
   Unsubscribe,

@@ -54,7 +54,8 @@ export function createLocalClient<Values>(
       onCurrent: () => useServer(state),
       onFailure: (failure) => {
         if (failure !== 'refused') return
-        const message = 'The flag server refuses the SDK key; its kind must be `server`'
+        const message =
+          'The flag server refuses the SDK key: it is unknown or revoked, or its kind is not `server`'
         state.options.report(new Error(message))
         // No other source can provide a flag set.
         if (sources.length === 1) finishReady(state)

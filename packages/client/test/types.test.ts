@@ -1,10 +1,11 @@
 import { expectTypeOf, it } from 'vitest'
-import type { FlagClient, FlagDetail } from '../src/index.ts'
+import type { FlagClient, FlagClientOf, FlagDetail } from '../src/index.ts'
 import { createTestClient } from '../src/testing.ts'
 import { flags, type Values } from './scene.ts'
 
 it('The types of values follow from the definition of the flags.', () => {
   const client: FlagClient<Values> = createTestClient(flags)
+  expectTypeOf<FlagClientOf<typeof flags>>().toEqualTypeOf<FlagClient<Values>>()
   expectTypeOf(client.value('theme')).toEqualTypeOf<'fallback' | 'light' | 'dark' | 'red'>()
   expectTypeOf(client.value('new-checkout')).toEqualTypeOf<boolean>()
   expectTypeOf(client.value('layout')).toEqualTypeOf<{ readonly columns: number }>()

@@ -42,7 +42,8 @@ const shared = globalThis as { [SHARED]?: SharedServer }
  * `FF_TEST_POSTGRES_URL` has the URL of a server. Returns the function that ends its use.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const server = (shared[SHARED] ??= shareServer())
+  shared[SHARED] ??= shareServer()
+  const server = shared[SHARED]
   server.projects += 1
   const { url, stop } = await server.starting
   project.provide('postgresUrl', url)

@@ -162,7 +162,10 @@ describe('createLocalClient', () => {
     await scene.clock.advance(100_000)
     expect(local.status).toMatchObject({ failure: 'refused', isCurrent: false })
     expect(scene.errors).toMatchObject([
-      { message: 'The flag server refuses the SDK key; its kind must be `server`' },
+      {
+        message:
+          'The flag server refuses the SDK key: it is unknown or revoked, or its kind is not `server`',
+      },
     ])
     const before = scene.network.requests.length
     await scene.clock.advance(300_000)

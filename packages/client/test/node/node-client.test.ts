@@ -98,7 +98,9 @@ describe('@ff/client/node', () => {
     await local.close()
     expect(warn.mock.calls.sort()).toEqual([
       ['@ff/client: The flag server refuses the SDK key'],
-      ['@ff/client: The flag server refuses the SDK key; its kind must be `server`'],
+      [
+        '@ff/client: The flag server refuses the SDK key: it is unknown or revoked, or its kind is not `server`',
+      ],
     ])
     warn.mockRestore()
   })

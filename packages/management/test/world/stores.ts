@@ -2,7 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { memory, type Storage } from '@ff/storage'
+import { postgres } from '@ff/storage/postgres'
 import { sqlite } from '@ff/storage/sqlite'
+import { reservePostgresSchema } from '../../../storage/test/postgres-schema.ts'
 
 interface OpenedStore {
   readonly storage: Storage
@@ -33,7 +35,39 @@ export function repeating(
   return { ...storage, transaction }
 }
 
-/** The stores that need no database server, by name, for `describe.each`. */
+/**
+ * Opens two instances of a store in a schema of the test server, which `migrate` creates and `close`
+ * empties. The calls go to both instances in turn, as behind a load balancer.
+ */
+function openPostgres(): OpenedStore {
+  const schema = reservePostgresSchema()
+  const open = () => postgres({ url: schema.url, listenUrl: false }).storage
+  const instances = [open(), open()] as const
+  let creation: Promise<void> | undefined
+  let closing: Promise<void> | undefined
+  const own = {
+    async migrate() {
+      creation ??= schema.create()
+      await creation
+      for (const instance of instances) await instance.migrate()
+    },
+    close() {
+      closing ??= Promise.all(instances.map((instance) => instance.close())).then(schema.drop)
+      return closing
+    },
+  }
+  let calls = 0
+  const storage = new Proxy(instances[0], {
+    get(_, name) {
+      if (name === 'migrate' || name === 'close') return own[name]
+      calls += 1
+      return Reflect.get(instances[calls % 2 === 0 ? 0 : 1], name)
+    },
+  })
+  return { storage, clean: () => undefined }
+}
+
+/** The stores by name, for `describe.each`. */
 export const stores: readonly (readonly [string, () => OpenedStore])[] = [
   ['memory', () => ({ storage: repeating(memory().storage), clean: () => undefined })],
   [
@@ -44,4 +78,6 @@ export const stores: readonly (readonly [string, () => OpenedStore])[] = [
       return { storage, clean: () => rmSync(folder, { recursive: true }) }
     },
   ],
+  // The property tests and the drills are left out on other Nodes, and so is the slowest store.
+  ...(process.env['FF_TESTS'] === 'quick' ? [] : [['PostgreSQL', openPostgres] as const]),
 ]

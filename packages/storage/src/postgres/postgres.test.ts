@@ -53,6 +53,7 @@ describe('the options of postgres', () => {
   it('PostgreSQL has no change feed if `listenUrl` is false', () => {
     const url = inject('postgresUrl')
     expect(Object.keys(openPostgres({ url, listenUrl: false })).sort()).toEqual([
+      'instanceReports',
       'rateLimiter',
       'storage',
     ])
