@@ -1,4 +1,5 @@
 import type { EndpointName } from '@ff/protocol/management'
+import { memory } from '@ff/storage'
 import { beforeAll, describe, expect, it } from 'vitest'
 import {
   expectRefused,
@@ -25,7 +26,8 @@ let token: string
 let before: unknown
 
 beforeAll(async () => {
-  scene = await createScene()
+  // Running the transactions of refused requests twice would only take time.
+  scene = await createScene({}, memory().storage)
   token = scene.mine.tokens.platform
   before = await tracesOf(scene)
 })

@@ -1,5 +1,5 @@
 import { type EndpointName, endpoints } from '@ff/protocol/management'
-import type { ContextSample } from '@ff/storage'
+import type { ContextSample, Storage } from '@ff/storage'
 import { customer, event, offlinePayments, signatureOf } from '../billing/stripe-events.ts'
 import { CALLBACK_QUERY, identityProviderFor } from './fake-identity-provider.ts'
 import type { ManagedOptions } from './managed-server.ts'
@@ -26,8 +26,8 @@ export interface Scene {
 }
 
 /** Creates the two organizations and the input for every endpoint. */
-export async function createScene(options: ManagedOptions = {}): Promise<Scene> {
-  const world = await World.create(undefined, {
+export async function createScene(options: ManagedOptions = {}, storage?: Storage): Promise<Scene> {
+  const world = await World.create(storage, {
     ...options,
     secretKey: SECRET_KEY,
     payments: offlinePayments,
