@@ -50,10 +50,12 @@ describe('A session that ends', () => {
       const hand: Hand = use.handOf(page)
       const editor = new FlagEditor(page, hand)
       await editor.review()
-      await editor.confirm()
+      // The check of the draft is refused.
       const again = page.getByRole('dialog', { name: texts.again })
       await hand.fill(again.getByLabel(texts.password, { exact: true }), PASSWORD)
       await hand.open(again.getByRole('button', { name: texts.logIn, exact: true }))
+      await again.waitFor({ state: 'hidden' })
+      await editor.confirm()
       await page.getByRole('region', { name: publishing.convergence.region }).waitFor()
       expect(await share()).toBe(next)
     },
