@@ -1,5 +1,6 @@
 import type { InstanceReport, InstanceReports, ReceivedReport } from '../ports/instance-reports.ts'
-import { plain, type SqlStatement } from '../sql/sql-driver.ts'
+import { plain } from '../sql/sql-driver.ts'
+import { PeriodicRemoval } from './periodic-removal.ts'
 import type { PostgresDriver } from './postgres-driver.ts'
 
 /**
@@ -32,13 +33,10 @@ const WITHDRAW = `${WITHDRAW_ALL}
 const REMOVE_OLD = plain(`
   delete from ff_instance_report where received_at < clock_timestamp() - interval '1 minute'`)
 
-/** The time between two removals by one process. */
-const REMOVAL_INTERVAL_MS = 60_000
-
 /** The reports of all instances with the same database, which measures their age. */
 export class PostgresInstanceReports implements InstanceReports {
   readonly #driver: PostgresDriver
-  #removedAt = Number.NEGATIVE_INFINITY
+  readonly #removal = new PeriodicRemoval(REMOVE_OLD)
 
   constructor(driver: PostgresDriver) {
     this.#driver = driver
@@ -49,7 +47,7 @@ export class PostgresInstanceReports implements InstanceReports {
     // One statement cannot replace a row twice.
     const last = new Map(reports.map((each) => [each.environmentId, each]))
     const parameters = [instanceId, JSON.stringify([...last.values()])]
-    await this.#driver.write([{ sql: REPORT, parameters }, ...this.#removal()])
+    await this.#driver.write([{ sql: REPORT, parameters }, ...this.#removal.due()])
   }
 
   async withdraw(instanceId: string, environmentIds?: readonly string[]): Promise<void> {
@@ -67,12 +65,5 @@ export class PostgresInstanceReports implements InstanceReports {
       const parsed: InstanceReport = JSON.parse(String(report))
       return { ...parsed, instanceId: String(instanceId), ageMs: Math.max(0, Number(ageMs)) }
     })
-  }
-
-  #removal(): readonly SqlStatement[] {
-    const now = performance.now()
-    if (now - this.#removedAt < REMOVAL_INTERVAL_MS) return []
-    this.#removedAt = now
-    return [REMOVE_OLD]
   }
 }

@@ -1,5 +1,6 @@
 import type { RateLimiter, RateWindow } from '../ports/rate-limiter.ts'
 import { plain, type SqlStatement } from '../sql/sql-driver.ts'
+import { PeriodicRemoval } from './periodic-removal.ts'
 import type { PostgresDriver } from './postgres-driver.ts'
 
 /**
@@ -26,13 +27,10 @@ const REMOVE_ENDED = plain(`
   delete from ff_rate_window
   where started_at + length_ms < extract(epoch from now() - interval '10 minutes') * 1000`)
 
-/** The time between two removals by one process. */
-const REMOVAL_INTERVAL_MS = 60_000
-
 /** A rate limiter for all processes with the same database. Each lease is one statement. */
 export class PostgresRateLimiter implements RateLimiter {
   readonly #driver: PostgresDriver
-  #removedAt = Number.NEGATIVE_INFINITY
+  readonly #removal = new PeriodicRemoval(REMOVE_ENDED)
 
   constructor(driver: PostgresDriver) {
     this.#driver = driver
@@ -45,14 +43,7 @@ export class PostgresRateLimiter implements RateLimiter {
       sql: LEASE,
       parameters: [key, startedAt, lengthMs, amount, limit],
     }
-    const [rows] = await this.#driver.write([lease, ...this.#removal()])
+    const [rows] = await this.#driver.write([lease, ...this.#removal.due()])
     return Number(rows?.[0]?.leased ?? 0)
-  }
-
-  #removal(): readonly SqlStatement[] {
-    const now = performance.now()
-    if (now - this.#removedAt < REMOVAL_INTERVAL_MS) return []
-    this.#removedAt = now
-    return [REMOVE_ENDED]
   }
 }
