@@ -50,6 +50,14 @@ const rule = {
   variation_id: ON,
 }
 
+/** A request that is no read. */
+interface FakeChange {
+  readonly method: string
+  readonly url: string
+  readonly headers: Headers
+  readonly signal: AbortSignal | null | undefined
+}
+
 /** A server with one project, environment, flag and segment, in place of `fetch`. */
 export class FakeShop {
   flag = flag
@@ -61,15 +69,18 @@ export class FakeShop {
   userId = 'user-1'
   /** `false` sends no events. */
   isStreaming = true
+  /** `true` leaves the requests with the method PUT without a response. */
+  isSilent = false
   /** The requests that are no reads. */
-  readonly changes: { readonly method: string; readonly url: string; readonly headers: Headers }[] =
-    []
+  readonly changes: FakeChange[] = []
   #stream: ReadableStreamDefaultController<Uint8Array> | undefined
 
   constructor() {
     vi.stubGlobal('fetch', async (url: string, init: RequestInit = {}) => {
-      const { method = 'GET', headers } = init
-      if (method !== 'GET') this.changes.push({ method, url, headers: new Headers(headers) })
+      const { method = 'GET', headers, signal } = init
+      if (method !== 'GET')
+        this.changes.push({ method, url, headers: new Headers(headers), signal })
+      if (method === 'PUT' && this.isSilent) return new Promise<never>(() => undefined)
       const path = url.split('?')[0] ?? ''
       if (path === `/projects/${PROJECT}/events`) return this.#events(init.signal)
       const isStale = new Headers(headers).get('If-Match') !== `"${this.configuration.revision}"`

@@ -7,10 +7,12 @@ import { FakeShop, FLAG } from '../../test/fake-shop.ts'
 import { renderApp } from '../../test/render-app.tsx'
 import { messages } from '../messages/messages.ts'
 
-const { bar } = messages.publishing
+const { bar, review } = messages.publishing
+
+let shop: FakeShop
 
 beforeEach(async () => {
-  new FakeShop()
+  shop = new FakeShop()
   renderApp(`/p/${PROJECT}/flags/${FLAG}?env=live`)
   await screen.findByText('Customers')
 })
@@ -48,4 +50,14 @@ it('The keys undo and redo as the buttons of the bar do', async () => {
 it('A page without edits has no bar', () => {
   expect(screen.queryByRole('region', { name: bar.region })).toBeNull()
   expect(screen.queryByRole('button', { name: bar.undo })).toBeNull()
+})
+
+it('A check of the draft that is in progress ends when the draft is published', async () => {
+  shop.isSilent = true
+  const draft = await addRule()
+  const puts = () => shop.changes.filter(({ method }) => method === 'PUT')
+  await expect.poll(() => puts().length).toBe(1)
+  await userEvent.click(draft.getByRole('button', { name: bar.review }))
+  await userEvent.click(await screen.findByRole('button', { name: review.publish('Live') }))
+  await expect.poll(() => puts().map(({ signal }) => signal?.aborted)).toEqual([true, false])
 })

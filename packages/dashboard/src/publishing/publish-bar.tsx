@@ -31,6 +31,8 @@ export interface PublishBarProps {
   readonly handle: FlagDraftHandle
   /** Receives the faults that the server finds when it refuses to publish; empty after a change. */
   readonly onIssues?: (issues: readonly FieldIssue[]) => void
+  /** Receives `true` while the draft is sent, or its answer is lost. */
+  readonly onSending?: (isSending: boolean) => void
 }
 
 /** The bar at the end of the page with the unpublished changes: review, publish, merge, undo. */
@@ -39,10 +41,12 @@ export function PublishBar(props: PublishBarProps) {
   return <PublishBarOf key={`${environment.id} ${flag.id}`} {...props} />
 }
 
-function PublishBarOf({ handle, onIssues }: PublishBarProps) {
+function PublishBarOf({ handle, onIssues, onSending }: PublishBarProps) {
   const [isMerging, setMerging] = useState(false)
   const { publisher, newer } = usePublisher(handle, () => setMerging(false))
   const { phase } = publisher.state
+  const isSending = isBeingSent(publisher)
+  useEffect(() => onSending?.(isSending), [isSending, onSending])
   const hasDraft = handle.isChanged || hasSteps(handle.draft)
   const isVisible = hasDraft || phase === 'published'
   const refusal = useRefusal()
@@ -91,7 +95,7 @@ function usePublisher(handle: FlagDraftHandle, onRebase: () => void) {
   })
   const { phase } = publisher.state
   const found = useNewerConfiguration(handle, {
-    isPaused: phase === 'publishing' || phase === 'unknown',
+    isPaused: isBeingSent(publisher),
     onRebase: (draft) => {
       showRebase(handle.draft, draft, phase === 'conflict')
       handle.replace(draft)
@@ -104,6 +108,11 @@ function usePublisher(handle: FlagDraftHandle, onRebase: () => void) {
     noteConflict.current = found.noteConflict
   })
   return { publisher, newer: found.newer }
+}
+
+/** Returns `true` while the draft is sent, or its answer is lost. */
+function isBeingSent({ state: { phase } }: Publisher): boolean {
+  return phase === 'publishing' || phase === 'unknown'
 }
 
 /** Says that names were changed elsewhere, and why a publish has not succeeded. */

@@ -1,5 +1,5 @@
 import type { Environment, FlagView } from '@ff/protocol/management'
-import { useEffect } from 'react'
+import { useEffect, useState } from 'react'
 import { ErrorState, Skeleton } from '../../components/states.tsx'
 import { FlagSwitch } from '../../flag-switch/flag-switch.tsx'
 import { messages } from '../../messages/messages.ts'
@@ -39,7 +39,8 @@ export function TargetingPanel({ flag, environment }: TargetingPanelProps) {
 
 function Editor({ handle }: { readonly handle: FlagDraftHandle }) {
   const { flag, environment, draft } = handle
-  const editing = useEditingOf(handle)
+  const [isSending, setSending] = useState(false)
+  const editing = useEditingOf(handle, isSending)
   const changes = usePreviewChanges(handle, editing.issues)
   const place = { projectId: flag.projectId, environmentId: environment.id, flagId: flag.id }
   const published = useConfiguration(place).data?.data ?? draft.base
@@ -53,7 +54,7 @@ function Editor({ handle }: { readonly handle: FlagDraftHandle }) {
         />
         <ImpactPanel projectId={flag.projectId} environment={environment} changes={changes} />
       </div>
-      <PublishBar handle={handle} />
+      <PublishBar handle={handle} onSending={setSending} />
     </EditingContext>
   )
 }

@@ -17,12 +17,14 @@ interface Checked {
 
 /**
  * Returns the faults of a draft: those that can be found in the page at once; if there are none,
- * those that the server finds in a dry run, some time after the last change.
+ * those that the server finds in a dry run, some time after the last change. While the draft is
+ * sent, there is no dry run, because it could arrive after the publish that makes it old.
  */
-export function useDraftIssues(handle: FlagDraftHandle): readonly FieldIssue[] {
+export function useDraftIssues(handle: FlagDraftHandle, isSending: boolean): readonly FieldIssue[] {
   const { draft } = handle
   const found = validateConfiguration(draft.current, draft.base)
-  const fromServer = useDryRun(handle, found.length === 0 && !isIncomplete(draft))
+  const isReady = found.length === 0 && !isIncomplete(draft) && !isSending
+  const fromServer = useDryRun(handle, isReady)
   return found.length > 0 ? found : fromServer
 }
 

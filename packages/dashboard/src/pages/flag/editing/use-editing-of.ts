@@ -15,13 +15,13 @@ import { useDraftIssues } from './use-draft-issues.ts'
 const COMMON_ATTRIBUTES = ['user.key', 'kind']
 const NO_SEGMENTS: readonly Segment[] = []
 
-/** Returns what the parts of the editor need for a draft. */
-export function useEditingOf(handle: FlagDraftHandle): Editing {
+/** Returns what the parts of the editor need for a draft. `isSending` pauses its check. */
+export function useEditingOf(handle: FlagDraftHandle, isSending: boolean): Editing {
   const { flag, draft } = handle
   const [now] = useState(Date.now)
   const segments = useAllSegments(flag.projectId).data ?? NO_SEGMENTS
   const others = usePrerequisiteFlags(handle)
-  const issues = useDraftIssues(handle)
+  const issues = useDraftIssues(handle, isSending)
   const may = useMay('flags.write')
   const fixed = useMemo(
     () => ({
