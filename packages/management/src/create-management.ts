@@ -214,7 +214,8 @@ function connect(options: CheckedOptions, server: ServerServices): ConnectedMana
     jobs: [endedSessionsJob(logIn), ...jobsOf(changeServices, options), webhooks],
     handle: createManagementHandler({
       ...{ useCases, changeServices, logIn, credentialAttempts, identifyUser },
-      ...{ basePath, trustProxy, storage, clock, logger, rateLimiter, metrics: server.metrics },
+      ...{ basePath, trustProxy, storage, clock, logger, rateLimiter },
+      ...{ instance: server.instance, metrics: server.metrics },
       managementRateLimit: options.managementRateLimit,
       readDocsAsset: options.readDocsAsset,
       authenticateBearer: authenticatorOf(options, server),

@@ -89,7 +89,9 @@ export class FlagServer<As = unknown> {
     const cache = new FlagSetCache({ storage, logger, clock })
     const updates = new FlagSetUpdates({ storage, cache })
     const keys = new SdkKeyVerifier({ storage, clock, logger })
-    const limiter = new RequestLimiter({ limiter: rateLimiter, clock, logger })
+    const reporter = new InstanceReporter({ ...options, cache, sessions })
+    const instance = new Instance({ ...options, cache, sessions, reporter })
+    const limiter = new RequestLimiter({ limiter: rateLimiter, instance, clock, logger })
     const usage = new UsageRecorder({ storage, cache, metrics, clock, logger })
     const scheduler = new EvaluationScheduler({ clock, limiter })
     const { maxLiveClients: clients, maxHeldContextBytes: bytes } = options
@@ -104,8 +106,6 @@ export class FlagServer<As = unknown> {
       toRefusal: (error) => this.#toRefusal(error),
     }
     const start = () => this.start()
-    const reporter = new InstanceReporter({ ...options, cache, sessions })
-    const instance = new Instance({ ...options, cache, sessions, reporter })
     const management = plane?.connect({ ...options, metrics, instance, start })
     const jobs = new Jobs(management?.jobs ?? [], { clock, logger })
     watchServer(metrics, { cache, sessions, budget, pending, jobs, usage, sockets: this.#sockets })

@@ -22,6 +22,11 @@ export class Instance {
     this.#options = options
   }
 
+  /** The number of running instances with the same store, including this one, as last reported. */
+  get runningInstances(): number {
+    return this.#options.reporter.runningInstances
+  }
+
   /**
    * Returns the version of an environment's flag set in this process, and the last time at which
    * the store had no newer version (epoch milliseconds). Returns `undefined` if the flag set is not

@@ -3,6 +3,7 @@ import {
   type Capabilities,
   type ChangeFeed,
   type ChangeListener,
+  type InstanceReports,
   memory,
   type RateLimiter,
   type Storage,
@@ -13,14 +14,15 @@ export interface AllCapabilities {
   readonly storage: Storage
   readonly changeFeed: ChangeFeed
   readonly rateLimiter: RateLimiter
+  readonly instanceReports: InstanceReports
 }
 
 /** Creates all capabilities in memory. */
 export function allInMemory(): AllCapabilities {
-  const { storage, changeFeed, rateLimiter }: Capabilities = memory()
-  if (!storage || !changeFeed || !rateLimiter)
+  const { storage, changeFeed, rateLimiter, instanceReports }: Capabilities = memory()
+  if (!storage || !changeFeed || !rateLimiter || !instanceReports)
     throw new Error('memory() must provide every capability')
-  return { storage, changeFeed, rateLimiter }
+  return { storage, changeFeed, rateLimiter, instanceReports }
 }
 
 /**

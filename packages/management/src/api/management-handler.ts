@@ -48,7 +48,7 @@ import type { UseCases } from './use-cases.ts'
 /** The services of the server that the handler uses. */
 type UsedServices = Pick<
   ServerServices,
-  'basePath' | 'logger' | 'clock' | 'metrics' | 'rateLimiter'
+  'basePath' | 'logger' | 'clock' | 'metrics' | 'rateLimiter' | 'instance'
 >
 
 interface ManagementServices extends IdentifyingServices, UsedServices {
@@ -77,10 +77,10 @@ interface Answering {
 export function createManagementHandler(
   services: ManagementServices,
 ): (exchange: Exchange) => Promise<Reply> {
-  const { rateLimiter, clock, logger } = services
+  const { rateLimiter, instance, clock, logger } = services
   const openApi = openApiReplier(services)
   const findDocs = docsPage(services.readDocsAsset)
-  const limiter = new RequestLimiter({ limiter: rateLimiter, clock, logger })
+  const limiter = new RequestLimiter({ limiter: rateLimiter, instance, clock, logger })
   return (exchange) => {
     const limits: Partial<RateLimitHeaders> = {}
     const answering = { openApi, findDocs, limiter, limits }

@@ -1,7 +1,8 @@
 import { FlagError } from '@ff/core'
 import type { Clock } from '@ff/server/plane'
 
-const WINDOW_MS = 15 * 60_000
+/** The length of a window. Windows start at multiples of their length. */
+export const ATTEMPTS_WINDOW_MS = 15 * 60_000
 
 /** The maximum number of different names in one window. */
 const MOST_NAMES = 20_000
@@ -23,7 +24,7 @@ export class Attempts {
   readonly #options: AttemptsOptions
   /** Attempts by name, the oldest name first. */
   readonly #counts = new Map<string, number>()
-  #endsAt = Number.NEGATIVE_INFINITY
+  #startedAt = 0
 
   constructor(options: AttemptsOptions) {
     this.#options = options
@@ -33,22 +34,26 @@ export class Attempts {
   assertLeft(name: string): void {
     const { clock, limit, whenFull } = this.#options
     const now = clock.now()
-    if (now >= this.#endsAt || now < this.#endsAt - WINDOW_MS) {
-      this.#endsAt = now + WINDOW_MS
+    const startedAt = now - (now % ATTEMPTS_WINDOW_MS)
+    if (startedAt !== this.#startedAt) {
+      this.#startedAt = startedAt
       this.#counts.clear()
     }
     const isFull = this.#counts.size >= MOST_NAMES && whenFull !== 'forget oldest'
     const used = this.#counts.get(name) ?? (isFull ? limit : 0)
-    if (used >= limit) throw tooManyAttempts(Math.ceil((this.#endsAt - now) / 1000))
+    if (used < limit) return
+    throw tooManyAttempts(Math.ceil((startedAt + ATTEMPTS_WINDOW_MS - now) / 1000))
   }
 
   /** Counts an attempt. Throws `RATE_LIMITED` if the name has no attempts left. */
   take(name: string): void {
     this.assertLeft(name)
-    this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1)
-    if (this.#counts.size <= MOST_NAMES) return
-    const [oldest] = this.#counts.keys()
-    if (oldest !== undefined) this.#counts.delete(oldest)
+    this.#set(name, (this.#counts.get(name) ?? 0) + 1)
+  }
+
+  /** Takes all attempts that the name has left. */
+  exhaust(name: string): void {
+    this.#set(name, this.#options.limit)
   }
 
   /** Removes the count of an attempt that has succeeded. */
@@ -56,6 +61,13 @@ export class Attempts {
     const used = this.#counts.get(name) ?? 0
     if (used > 1) this.#counts.set(name, used - 1)
     else this.#counts.delete(name)
+  }
+
+  #set(name: string, used: number): void {
+    this.#counts.set(name, used)
+    if (this.#counts.size <= MOST_NAMES) return
+    const [oldest] = this.#counts.keys()
+    if (oldest !== undefined) this.#counts.delete(oldest)
   }
 }
 

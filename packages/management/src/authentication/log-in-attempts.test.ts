@@ -1,7 +1,9 @@
 import { isFlagError } from '@ff/core'
+import type { RateLimiter } from '@ff/storage'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { FakeClock } from '../../../server/test/fake-clock.ts'
+import { FakeClock, settle } from '../../../server/test/fake-clock.ts'
+import { MemoryRateLimiter } from '../../../storage/src/memory/memory-rate-limiter.ts'
 import { type LogInAttempt, LogInAttempts } from './log-in-attempts.ts'
 
 const codeOf = (error: unknown) => (isFlagError(error) ? error.code : error)
@@ -9,7 +11,8 @@ const fail = (attempts: LogInAttempts, attempt: LogInAttempt) =>
   attempts.run(attempt, async () => false).catch(codeOf)
 const succeed = (attempts: LogInAttempts, attempt: LogInAttempt) =>
   attempts.run(attempt, async () => true).catch(codeOf)
-const create = () => new LogInAttempts({ clock: new FakeClock() })
+const create = (rateLimiter: RateLimiter = new MemoryRateLimiter()) =>
+  new LogInAttempts({ clock: new FakeClock(), rateLimiter })
 
 const unknown = { network: '192.0.2.1', account: 'ada@acme.test', device: undefined }
 const known = { ...unknown, device: 'a known device' }
@@ -86,6 +89,36 @@ it('An attempt is refused if and only if a limit is reached, in any sequence of 
     }),
     { numRuns: 50 },
   )
+})
+
+it('Instances that share a rate limiter count failed attempts together', async () => {
+  const rateLimiter = new MemoryRateLimiter()
+  const instances = [create(rateLimiter), create(rateLimiter), create(rateLimiter)]
+  const results: unknown[] = []
+  for (let n = 0; n < 30; n += 1) {
+    for (const attempts of instances) results.push(await fail(attempts, unknown))
+  }
+  // Ten attempts are permitted. Each instance learns from a further attempt that none is left.
+  expect(results.filter((result) => result === false)).toHaveLength(13)
+  for (const attempts of instances) {
+    expect(await succeed(attempts, unknown)).toBe('RATE_LIMITED')
+    expect(await succeed(attempts, { ...unknown, account: 'bob@acme.test' })).toBe(true)
+  }
+})
+
+it.each([
+  ['fails', () => Promise.reject(new Error('away'))],
+  ['does not respond', () => new Promise<number>(() => undefined)],
+])('An instance limits failed attempts alone if the rate limiter %s', async (_name, lease) => {
+  const clock = new FakeClock()
+  const attempts = new LogInAttempts({ clock, rateLimiter: { lease } })
+  for (let n = 0; n < 10; n += 1) {
+    const failed = fail(attempts, unknown)
+    await settle()
+    await clock.advance(250)
+    expect(await failed).toBe(false)
+  }
+  expect(await succeed(attempts, unknown)).toBe('RATE_LIMITED')
 })
 
 function isWithinLimits(

@@ -1,21 +1,27 @@
 import { isFlagError } from '@ff/core'
-import type { Clock } from '@ff/server/plane'
-import { Attempts, tooManyAttempts } from './attempts.ts'
+import { type ServerServices, sha256, within } from '@ff/server/plane'
+import { ATTEMPTS_WINDOW_MS, Attempts, tooManyAttempts } from './attempts.ts'
 
 const BUSY_SECONDS = 2
 
+/** The maximum time that a failed attempt waits until it is counted for all instances. */
+const REPORT_WITHIN_MS = 250
+
+/** The services that count failed attempts. */
+type CountingServices = Pick<ServerServices, 'clock' | 'rateLimiter'>
+
 /** Creates the limits of failed attempts, and of concurrent attempts from unknown devices. */
-function createLimits(clock: Clock) {
+function createLimits(services: CountingServices) {
   return {
     // Each device has logged in before, so an attacker cannot displace names from the table.
-    devices: new Attempts({ clock, limit: 10, whenFull: 'forget oldest' }),
-    accountsInNetworks: new Attempts({ clock, limit: 10 }),
+    devices: new Failures(services, { of: 'device', limit: 10, whenFull: 'forget oldest' }),
+    accountsInNetworks: new Failures(services, { of: 'account in network', limit: 10 }),
     // A whole office can share one network.
-    networks: new Attempts({ clock, limit: 50 }),
+    networks: new Failures(services, { of: 'network', limit: 50 }),
     // Stops guessing from many networks.
-    accounts: new Attempts({ clock, limit: 100 }),
+    accounts: new Failures(services, { of: 'account', limit: 100 }),
     // Limits the password hashing for unknown devices, and the memory for their names.
-    total: new Attempts({ clock, limit: 3000 }),
+    total: new Failures(services, { of: 'total', limit: 3000 }),
     networksAtOnce: new AttemptsAtOnce(4),
     // Less than the queue of a password hasher, so that unknown devices alone cannot fill the
     // queue.
@@ -37,10 +43,10 @@ export interface LogInAttempt {
 }
 
 /** A limit of failed attempts, or of attempts in progress. */
-type Limit = Pick<Attempts, keyof Attempts>
+type Limit = Pick<Attempts, 'assertLeft' | 'take' | 'giveBack'>
 
 /** A limit, and the name that an attempt counts for in this limit. */
-type Counted = readonly [Limit, string]
+type Counted<L extends Limit = Limit> = readonly [L, string]
 
 /**
  * Limits failed attempts to log in. An attempt from a known device counts for this device only, so
@@ -48,12 +54,16 @@ type Counted = readonly [Limit, string]
  * in its network, for the network, for the account, and in total. An attempt without an account
  * uses an identity provider and needs no password hashing, so it counts for the network only. All
  * counts are kept in bounded memory.
+ *
+ * All instances that share a rate limiter count failed attempts together. An instance learns from
+ * its own next failure that the limit is reached, so each instance permits at most one further
+ * attempt.
  */
 export class LogInAttempts {
   readonly #limits: ReturnType<typeof createLimits>
 
-  constructor({ clock }: { readonly clock: Clock }) {
-    this.#limits = createLimits(clock)
+  constructor(services: CountingServices) {
+    this.#limits = createLimits(services)
   }
 
   /**
@@ -76,10 +86,11 @@ export class LogInAttempts {
       throw error
     } finally {
       for (const [limit, name] of isWrong ? places : all) limit.giveBack(name)
+      if (isWrong) await Promise.all(failures.map(([limit, name]) => limit.report(name)))
     }
   }
 
-  #failuresOf({ network = '', account, device }: LogInAttempt): readonly Counted[] {
+  #failuresOf({ network = '', account, device }: LogInAttempt): readonly Counted<Failures>[] {
     const { devices, networks, accountsInNetworks, accounts, total } = this.#limits
     if (device !== undefined) return [[devices, device]]
     if (account === undefined) return [[networks, network]]
@@ -99,6 +110,46 @@ export class LogInAttempts {
       [this.#limits.totalAtOnce, ''],
     ]
   }
+}
+
+/** A limit of failed attempts, in this process and in all instances together. */
+class Failures extends Attempts {
+  readonly #services: CountingServices
+  readonly #of: string
+  readonly #limit: number
+
+  constructor(services: CountingServices, options: FailuresOptions) {
+    super({ clock: services.clock, ...options })
+    this.#services = services
+    this.#of = options.of
+    this.#limit = options.limit
+  }
+
+  /**
+   * Counts a failed attempt for all instances. If they had reached the limit, the name has no
+   * attempts left. While the rate limiter fails, this process counts alone. Never rejects.
+   */
+  async report(name: string): Promise<void> {
+    const { clock, rateLimiter } = this.#services
+    const now = clock.now()
+    const window = {
+      ...{ limit: this.#limit, lengthMs: ATTEMPTS_WINDOW_MS },
+      startedAt: now - (now % ATTEMPTS_WINDOW_MS),
+    }
+    // The hash has a fixed length, and reveals no address.
+    const lease = sha256(name).then((hash) => {
+      return rateLimiter.lease(`log-in ${this.#of} ${hash}`, window, 1)
+    })
+    const granted = await within(lease, { clock, ms: REPORT_WITHIN_MS }).catch(() => undefined)
+    if (granted === 0) this.exhaust(name)
+  }
+}
+
+interface FailuresOptions {
+  /** The kind of the names, as a part of their key in the rate limiter. */
+  readonly of: string
+  readonly limit: number
+  readonly whenFull?: 'forget oldest'
 }
 
 /** Limits the number of concurrent attempts per name. */

@@ -1,6 +1,7 @@
 import { FlagError } from '@ff/core'
 import { RATE_WINDOW_MS } from '@ff/protocol/sdk'
 import type { RateLimiter, RateWindow } from '@ff/storage'
+import type { Instance } from '../instance.ts'
 import { type Clock, within } from '../runtime/clock.ts'
 import type { Logger } from '../runtime/logger.ts'
 import type { EnvironmentScope } from './sdk-keys.ts'
@@ -39,8 +40,11 @@ interface Share {
   leased: number
   /** `true` if the rate limiter leases no more requests in this window. */
   exhausted: boolean
-  /** The call to the rate limiter that is in progress; `undefined` if there is none. */
-  leasing: Promise<void> | undefined
+  /**
+   * The call to the rate limiter that is in progress, which resolves with `true` if it granted any
+   * request; `undefined` if there is none.
+   */
+  leasing: Promise<boolean> | undefined
 }
 
 /**
@@ -53,6 +57,8 @@ const REST_MS = 5000
 
 interface RequestLimiterOptions {
   readonly limiter: RateLimiter
+  /** The instances that share the rate limiter. */
+  readonly instance: Pick<Instance, 'runningInstances'>
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -60,8 +66,8 @@ interface RequestLimiterOptions {
 /**
  * Counts the requests of each key in windows of one minute. Requests are leased from the rate
  * limiter in advance, so that a request waits for the rate limiter only if no leased request is
- * left. If the rate limiter fails, this process counts alone, and grants at most the limit of each
- * key.
+ * left. While the rate limiter fails, this process counts alone, and grants its share of each limit:
+ * the limit divided by the number of running instances, rounded up.
  */
 export class RequestLimiter {
   readonly #options: RequestLimiterOptions
@@ -90,9 +96,10 @@ export class RequestLimiter {
 
   async #takeAfterLease(limited: RateLimited): Promise<Permit> {
     let share = this.#shareOf(limited)
-    while (share.left <= 0 && !share.exhausted) {
+    let isGranted = true
+    while (share.left <= 0 && !share.exhausted && isGranted) {
       share.leasing ??= this.#leaseMore(limited.keyId, share)
-      await share.leasing
+      isGranted = await share.leasing
       share = this.#shareOf(limited)
     }
     return this.#permit(share)
@@ -104,8 +111,9 @@ export class RequestLimiter {
     const { window, limit, reset, leased, exhausted, left } = share
     const remaining = String(Math.max(0, exhausted ? left : window.limit - leased + left))
     if (granted) return { granted, limit, remaining, reset }
+    // Without the rate limiter, the rest of the limit belongs to other instances.
     const seconds = Math.ceil((endOf(window) - this.#options.clock.now()) / 1000)
-    return { granted, limit, remaining, reset, retryAfter: String(Math.max(1, seconds)) }
+    return { granted, limit, remaining: '0', reset, retryAfter: String(Math.max(1, seconds)) }
   }
 
   #shareOf({ keyId, rateLimit }: RateLimited): Share {
@@ -128,23 +136,31 @@ export class RequestLimiter {
     return share
   }
 
-  async #leaseMore(keyId: string, share: Share): Promise<void> {
+  async #leaseMore(keyId: string, share: Share): Promise<boolean> {
     const { limit } = share.window
     const most = limit - share.leased
     const amount = Math.min(Math.max(Math.floor(limit / 100), 1 - share.left), most)
-    const granted = await this.#lease(keyId, share.window, amount)
+    const leased = await this.#lease(keyId, share.window, amount)
+    const granted = leased ?? Math.min(amount, this.#leftAlone(share))
     share.left += granted
     share.leased += granted
-    share.exhausted = granted < amount || share.leased === limit
+    share.exhausted = share.leased === limit || (leased !== undefined && leased < amount)
     share.leasing = undefined
+    return granted > 0
+  }
+
+  /** Returns the number of requests that this process may still grant without the rate limiter. */
+  #leftAlone({ window, leased }: Share): number {
+    const own = Math.ceil(window.limit / this.#options.instance.runningInstances)
+    return Math.max(0, own - leased)
   }
 
   /**
-   * Leases up to `amount` requests. Returns `amount` if the rate limiter fails or has failed
-   * recently; the caller enforces the limit.
+   * Leases up to `amount` requests, and returns the number that the rate limiter granted. Returns
+   * `undefined` if the rate limiter fails or has failed recently.
    */
-  async #lease(keyId: string, window: RateWindow, amount: number): Promise<number> {
-    if (Math.abs(this.#options.clock.now() - this.#failedAt) < REST_MS) return amount
+  async #lease(keyId: string, window: RateWindow, amount: number): Promise<number | undefined> {
+    if (Math.abs(this.#options.clock.now() - this.#failedAt) < REST_MS) return undefined
     try {
       const lease = this.#options.limiter.lease(keyId, window, amount)
       const granted = await within(lease, { clock: this.#options.clock, ms: LEASE_WITHIN_MS })
@@ -153,7 +169,7 @@ export class RequestLimiter {
     } catch (cause) {
       this.#failedAt = this.#options.clock.now()
       this.#options.logger.error('The rate limiter failed; this process counts alone', { cause })
-      return amount
+      return undefined
     }
   }
 }

@@ -11,7 +11,7 @@ import type { Logger } from '../runtime/logger.ts'
 import { forEachInTimeSlices } from '../runtime/time-slice.ts'
 import { DeliveryTimes } from './delivery-times.ts'
 
-/** The interval at which each environment with live clients is reported. */
+/** The interval at which this instance and each environment with live clients are reported. */
 const REPORT_EVERY_MS = 5000
 /** The minimum time between two reports that are sent because of a delivery. */
 const REPORT_GAP_MS = 250
@@ -50,6 +50,7 @@ export class InstanceReporter implements DeliveryObserver {
   readonly #reported = new Set<string>()
   readonly #sending = new CoalescedTask(() => this.#send())
   #sentAt = Number.NEGATIVE_INFINITY
+  #runningInstances = 1
   #isFailing = false
   #isRunning = false
   #cancelTick: Cancel | undefined
@@ -60,10 +61,17 @@ export class InstanceReporter implements DeliveryObserver {
     options.sessions.listen((environmentId) => this.#reportSoon(environmentId))
   }
 
-  /** Starts the periodic reports. */
+  /**
+   * The number of running instances, including this one, when the reports were last sent; 1 before.
+   */
+  get runningInstances(): number {
+    return this.#runningInstances
+  }
+
+  /** Sends the first report and starts the periodic reports. */
   start(): void {
     this.#isRunning = true
-    this.#cancelTick ??= this.#options.clock.schedule(REPORT_EVERY_MS, () => this.#tick())
+    if (this.#cancelTick === undefined) this.#tick()
   }
 
   /** Stops reporting and withdraws all reports. Never rejects. */
@@ -74,7 +82,7 @@ export class InstanceReporter implements DeliveryObserver {
     const { instanceReports, clock } = this.#options
     const withdraw = async () => {
       await this.#sending.pending
-      if (this.#reported.size > 0) await instanceReports.withdraw(this.instanceId)
+      if (this.#sentAt > Number.NEGATIVE_INFINITY) await instanceReports.withdraw(this.instanceId)
     }
     // If the reports cannot be withdrawn, they expire.
     await within(withdraw(), { clock, ms: WITHDRAW_WITHIN_MS }).catch(() => undefined)
@@ -137,7 +145,7 @@ export class InstanceReporter implements DeliveryObserver {
     this.#cancelTick = this.#options.clock.schedule(REPORT_EVERY_MS, () => this.#tick())
     for (const id of this.#options.sessions.environmentIds()) this.#due.add(id)
     for (const id of this.#reported) this.#due.add(id)
-    if (this.#due.size > 0) this.#sendNow()
+    this.#sendNow()
   }
 
   #reportSoon(environmentId: string): void {
@@ -171,7 +179,7 @@ export class InstanceReporter implements DeliveryObserver {
     const gone = due.filter((id) => !present.has(id) && this.#reported.has(id))
     try {
       for (const id of present) this.#reported.add(id)
-      if (reports.length > 0) await instanceReports.report(this.instanceId, reports)
+      this.#runningInstances = await instanceReports.report(this.instanceId, reports)
       if (gone.length > 0) await instanceReports.withdraw(this.instanceId, gone)
       for (const id of gone) this.#reported.delete(id)
       this.#isFailing = false

@@ -179,6 +179,20 @@ describe('The rate limit of an SDK key', () => {
     expect((await answers).every(({ status }) => status === 200 || status === 429)).toBe(true)
   })
 
+  it('Without the rate limiter, each running instance grants its share of the limit, rounded up', async () => {
+    const rateLimiter: RateLimiter = { lease: () => Promise.reject(new Error('away')) }
+    const storage = { ...memory.storage, close: async () => undefined }
+    const instances = [1, 2, 3].map(() => serve({ rateLimiter, storage }))
+    const key = await keyWithLimit(20)
+    const grantedBy = async (flags: FlagServer) => passed(await many(flags, key, 30))
+    await Promise.all(instances.map((flags) => flags.start()))
+    await clock.advance(5000)
+    expect(await Promise.all(instances.map(grantedBy))).toEqual([7, 7, 7])
+    await instances.pop()?.close()
+    await clock.advance(60_000)
+    expect(await Promise.all(instances.map(grantedBy))).toEqual([10, 10])
+  })
+
   it('The remaining requests are never negative if the clock is set back or forward', async () => {
     const flags = serve()
     const key = await keyWithLimit(10)

@@ -1,9 +1,9 @@
-import { memory } from '@ff/storage'
 import { describe, expect, it } from 'vitest'
 import { stores } from '../../../management/test/world/stores.ts'
 import { createFlagServer } from '../../src/flag-server.ts'
 import { countUniqueUsers } from '../../src/usage/user-sketches.ts'
 import { evaluate } from '../call.ts'
+import { allInMemory } from '../capabilities.ts'
 import { FakeClock } from '../fake-clock.ts'
 import { flagChange, publish, seed, textFlag } from '../seed.ts'
 import { apiUsage, contextsIn, countsOf, FOREVER, pro, shared, TITLE } from './usage-scene.ts'
@@ -11,9 +11,8 @@ import { apiUsage, contextsIn, countsOf, FOREVER, pro, shared, TITLE } from './u
 describe.each(stores)('Usage in %s', (_name, open) => {
   it('All usage that several servers record at the same time is stored', async () => {
     const { storage, clean } = open()
-    const { changeFeed, rateLimiter } = memory()
     const { live, orgId } = await seed(storage)
-    const store = { storage, changeFeed, rateLimiter }
+    const store = { ...allInMemory(), storage }
     await publish(store, live.environmentId, flagChange(textFlag('title', 'shop')))
     const servers = [1, 2].map(() => {
       return createFlagServer({ ...store, storage: shared(storage), clock: new FakeClock() })

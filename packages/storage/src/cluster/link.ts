@@ -50,7 +50,7 @@ export interface PrimaryResponses {
   readonly write: SqlRows
   readonly publish: undefined
   readonly lease: number
-  readonly report: undefined
+  readonly report: number
   readonly withdraw: undefined
   readonly listReports: readonly ReceivedReport[]
 }

@@ -101,8 +101,7 @@ class PrimaryEnd {
         return this.#primary.rateLimiter.lease(request.key, request.window, request.amount)
       case 'report':
         this.#instanceIds.add(request.instanceId)
-        await this.#primary.instanceReports.report(request.instanceId, request.reports)
-        return undefined
+        return this.#primary.instanceReports.report(request.instanceId, request.reports)
       case 'withdraw':
         await this.#primary.instanceReports.withdraw(request.instanceId, request.environmentIds)
         return undefined

@@ -30,6 +30,7 @@ export function instanceReportsContract(
     })
 
     describeReporting(open)
+    describeCounting(open)
     describeWithdrawing(open)
   })
 }
@@ -66,6 +67,20 @@ function describeReporting(open: () => Promise<InstanceReports>): void {
     await reports.report(newId(), [reportOf(newId(), {})])
     await reports.report(newId(), [])
     expect(await reports.list(newId())).toEqual([])
+  })
+}
+
+function describeCounting(open: () => Promise<InstanceReports>): void {
+  it('An instance that reports counts as running, with or without reports, until it withdraws all', async () => {
+    const reports = await open()
+    const [one, two, live] = [newId(), newId(), newId()]
+    expect(await reports.report(one, [])).toBe(1)
+    expect(await reports.report(two, [reportOf(live, {})])).toBe(2)
+    expect(await reports.report(one, [])).toBe(2)
+    await reports.withdraw(two, [live])
+    expect(await reports.report(one, [])).toBe(2)
+    await reports.withdraw(two)
+    expect(await reports.report(one, [])).toBe(1)
   })
 }
 

@@ -17,6 +17,16 @@ describe('MemoryInstanceReports', () => {
     expect(await reports.list('live')).toMatchObject([{ instanceId: 'one', ageMs: 0 }])
   })
 
+  it('An instance that has not reported for 15 seconds does not count as running', async () => {
+    let now = 1000
+    const reports = new MemoryInstanceReports(() => now)
+    await reports.report('killed', [report('live')])
+    now += 14_999
+    expect(await reports.report('one', [])).toBe(2)
+    now += 1
+    expect(await reports.report('one', [])).toBe(1)
+  })
+
   it('A report in memory that is not replaced is deleted', async () => {
     let now = 1000
     const reports = new MemoryInstanceReports(() => now)

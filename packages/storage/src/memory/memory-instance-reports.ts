@@ -1,4 +1,9 @@
-import type { InstanceReport, InstanceReports, ReceivedReport } from '../ports/instance-reports.ts'
+import {
+  type InstanceReport,
+  type InstanceReports,
+  REPORT_LIFETIME_MS,
+  type ReceivedReport,
+} from '../ports/instance-reports.ts'
 
 /** The time in milliseconds after which a report that was not replaced is deleted. */
 const FORGET_AFTER_MS = 60_000
@@ -14,6 +19,8 @@ export class MemoryInstanceReports implements InstanceReports {
   readonly #monotonicNow: () => number
   /** The rows by environment, then by instance. */
   readonly #rows = new Map<string, Map<string, Row>>()
+  /** The time of each running instance's last call of `report`. */
+  readonly #running = new Map<string, number>()
   #sweptAt: number
 
   constructor(monotonicNow: () => number = () => performance.now()) {
@@ -21,21 +28,24 @@ export class MemoryInstanceReports implements InstanceReports {
     this.#sweptAt = monotonicNow()
   }
 
-  async report(instanceId: string, reports: readonly InstanceReport[]): Promise<void> {
+  async report(instanceId: string, reports: readonly InstanceReport[]): Promise<number> {
     const receivedAt = this.#monotonicNow()
+    this.#running.set(instanceId, receivedAt)
+    for (const [id, at] of this.#running) {
+      if (receivedAt - at >= REPORT_LIFETIME_MS) this.#running.delete(id)
+    }
     for (const report of reports) {
       const { environmentId } = report
       const rows = this.#rows.get(environmentId) ?? new Map<string, Row>()
       this.#rows.set(environmentId, rows.set(instanceId, { report, receivedAt }))
     }
     if (receivedAt - this.#sweptAt >= FORGET_AFTER_MS) this.#sweep(receivedAt)
+    return this.#running.size
   }
 
-  async withdraw(
-    instanceId: string,
-    environmentIds: Iterable<string> = [...this.#rows.keys()],
-  ): Promise<void> {
-    for (const environmentId of environmentIds) {
+  async withdraw(instanceId: string, environmentIds?: readonly string[]): Promise<void> {
+    if (environmentIds === undefined) this.#running.delete(instanceId)
+    for (const environmentId of environmentIds ?? [...this.#rows.keys()]) {
       const rows = this.#rows.get(environmentId)
       rows?.delete(instanceId)
       if (rows?.size === 0) this.#rows.delete(environmentId)

@@ -47,7 +47,7 @@ export interface ReceivedReport extends InstanceReport {
   readonly ageMs: number
 }
 
-/** The age in milliseconds from which a report no longer counts. */
+/** The age in milliseconds from which a report, or an instance without a report, no longer counts. */
 export const REPORT_LIFETIME_MS = 15_000
 
 /**
@@ -56,9 +56,16 @@ export const REPORT_LIFETIME_MS = 15_000
  * implementation may delete them.
  */
 export interface InstanceReports {
-  /** Stores reports. Each replaces the earlier report of this instance about the environment. */
-  report(instanceId: string, reports: readonly InstanceReport[]): Promise<void>
-  /** Removes the reports of an instance about these environments; by default all its reports. */
+  /**
+   * Stores reports. Each replaces the earlier report of this instance about the environment. Returns
+   * the number of running instances, including this one: those that have called this method within
+   * `REPORT_LIFETIME_MS`, with or without reports, and have not withdrawn all their reports since.
+   */
+  report(instanceId: string, reports: readonly InstanceReport[]): Promise<number>
+  /**
+   * Removes the reports of an instance about these environments. By default, removes all its
+   * reports, and the instance no longer counts as running.
+   */
   withdraw(instanceId: string, environmentIds?: readonly string[]): Promise<void>
   /** Returns the last report of each instance about an environment, in no particular order. */
   list(environmentId: string): Promise<readonly ReceivedReport[]>

@@ -7,7 +7,11 @@ import { createSqlStorage } from '../sql/sql-storage.ts'
 import { PostgresChangeFeed } from './postgres-change-feed.ts'
 import { postgresDialect } from './postgres-dialect.ts'
 import { PostgresDriver } from './postgres-driver.ts'
-import { INSTANCE_REPORT_TABLE, PostgresInstanceReports } from './postgres-instance-reports.ts'
+import {
+  INSTANCE_REPORT_TABLE,
+  INSTANCE_TABLE,
+  PostgresInstanceReports,
+} from './postgres-instance-reports.ts'
 import { PostgresRateLimiter, RATE_WINDOW_TABLE } from './postgres-rate-limiter.ts'
 import { type PostgresOptions, placeOf, postgresSettings } from './postgres-settings.ts'
 
@@ -60,7 +64,7 @@ async function migrate(storage: Storage, driver: PostgresDriver, place: string):
     throw new FlagError('UNAVAILABLE', message)
   }
   await storage.migrate()
-  const createTables = [RATE_WINDOW_TABLE, INSTANCE_REPORT_TABLE].map(plain)
+  const createTables = [RATE_WINDOW_TABLE, INSTANCE_TABLE, INSTANCE_REPORT_TABLE].map(plain)
   await driver.transaction(MIGRATION_LOCK, (connection) => connection.run(createTables), {
     isUnlimited: true,
   })
