@@ -185,7 +185,7 @@ function refused(message: string): FlagError {
 function connect(options: CheckedOptions, server: ServerServices): ConnectedManagementPlane<As> {
   const { administrator, payments, passwordHasher, webhookSender, secretKeys } = options
   const { identifyUser, identityProvider } = options
-  const { storage, changeFeed, clock, logger, basePath, trustProxy, rateLimiter, start } = server
+  const { storage, changeFeed, clock, logger, basePath, start } = server
   const publicUrl = options.publicUrl && options.publicUrl.replace(/\/$/, '') + basePath
   const credentialAttempts = new CredentialAttempts(server)
   const logIn = createLogIn(options, { ...server, publicUrl, credentialAttempts })
@@ -213,9 +213,8 @@ function connect(options: CheckedOptions, server: ServerServices): ConnectedMana
     templateOf,
     jobs: [endedSessionsJob(logIn), ...jobsOf(changeServices, options), webhooks],
     handle: createManagementHandler({
+      ...server,
       ...{ useCases, changeServices, logIn, credentialAttempts, identifyUser },
-      ...{ basePath, trustProxy, storage, clock, logger, rateLimiter },
-      ...{ instance: server.instance, metrics: server.metrics },
       managementRateLimit: options.managementRateLimit,
       readDocsAsset: options.readDocsAsset,
       authenticateBearer: authenticatorOf(options, server),
