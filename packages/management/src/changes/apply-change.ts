@@ -12,7 +12,7 @@ import {
   withScope,
 } from '../requests/idempotency.ts'
 import { invalid } from '../requests/validation.ts'
-import { updateSummaries } from '../summaries/update-summaries.ts'
+import { loadSummarized, updateSummaries } from '../summaries/update-summaries.ts'
 import { appendAt, findPlace, type NewAuditEntry } from './audit-chain.ts'
 import type { ChangeEvent, CompletedChange } from './change-event.ts'
 import { publishAffected } from './publication.ts'
@@ -266,9 +266,12 @@ async function publish(
   try {
     const metadata = async () => ({ publishedAt, eventId: await eventId() })
     const environment = kinds.has('environment') ? undefined : path.environment
-    const hints = await publishAffected(session, affected, { metadata, publishCheck, environment })
+    const [hints, loaded] = await Promise.all([
+      publishAffected(session, affected, { metadata, publishCheck, environment }),
+      loadSummarized(session, summarized),
+    ])
     const cause = { hints, publishedAt, actorName: actor.name, eventId: await eventId() }
-    await updateSummaries(session, summarized, cause)
+    await updateSummaries(session, loaded, cause)
     return kinds.has('sdkKey') ? [...hints, { type: 'sdkKeys' }] : hints
   } catch (error) {
     if (isFlagError(error) && error.code === 'INVALID_DEFINITION')

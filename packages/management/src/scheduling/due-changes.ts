@@ -6,7 +6,7 @@ import { type Actor, type FindActor, SYSTEM } from '../access/actors.ts'
 import { actorOf, findAccount } from '../authentication/accounts.ts'
 import { applyChange, type ChangeServices } from '../changes/apply-change.ts'
 import { completed } from '../changes/change-event.ts'
-import { updateSummaries } from '../summaries/update-summaries.ts'
+import { rederiveSummaries } from '../summaries/update-summaries.ts'
 import { isFinal } from './scheduled-changes.ts'
 import { performOperation } from './scheduled-operations.ts'
 
@@ -84,7 +84,7 @@ async function markApplied(
   const revision = change.revision + 1
   const changes = { status: 'applied', appliedAt: now, updatedAt: now, revision } as const
   await session.update('scheduledChange', id, changes, change.revision)
-  await updateSummaries(session, [change])
+  await rederiveSummaries(session, [change])
 }
 
 async function keepFailure(
@@ -110,7 +110,7 @@ async function keepFailure(
     await services.storage
       .transaction(project?.orgId ?? projectId, async (session) => {
         await session.update('scheduledChange', changeId, after, revision)
-        await updateSummaries(session, [{ projectId, environmentId, flagId }])
+        await rederiveSummaries(session, [{ projectId, environmentId, flagId }])
       })
       .catch(ignoreConflict)
   }

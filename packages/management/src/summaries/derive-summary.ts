@@ -89,7 +89,7 @@ export interface Derivation {
   readonly scope: SummaryScope
   readonly records: ScopedRecords
   /** The change that causes the derivation; absent if none was published. */
-  readonly published?: PublishedFlags | undefined
+  readonly published?: Promise<PublishedFlags> | undefined
 }
 
 /**
@@ -132,16 +132,19 @@ async function deriveEnvironment(
     rules: records.rules.get(placeOf(state)) ?? [],
     rollouts: records.rollouts.get(placeOf(state)) ?? [],
   })
+  const [change, pendingChanges, contentHash] = await Promise.all([
+    published,
+    // A change affects all flags only if it creates the environment.
+    scope.flagId === undefined ? 0 : countPending(reader, state),
+    hashOf(definition),
+  ])
   const known = flag.summary?.environments.find((part) => part.environmentId === environmentId)
   const { version = null, changedAt = null, changedBy = null } = known ?? {}
-  const now = published?.versions.get(environmentId)
+  const now = change?.versions.get(environmentId)
   const last =
-    published !== undefined && now?.flagIds.has(flag.id)
-      ? { changedAt: published.publishedAt, changedBy: published.actorName, version: now.version }
+    change !== undefined && now?.flagIds.has(flag.id)
+      ? { changedAt: change.publishedAt, changedBy: change.actorName, version: now.version }
       : { changedAt, changedBy, version }
-  // A change affects all flags only if it creates the environment.
-  const pendingChanges = scope.flagId === undefined ? 0 : await countPending(reader, state)
-  const contentHash = await hashOf(definition)
   const configuration = summarizedConfiguration(definition)
   return { environmentId, ...configuration, pendingChanges, contentHash, ...last }
 }

@@ -1,6 +1,6 @@
 import type { Job } from '@ff/server/plane'
 import type { Records, Storage } from '@ff/storage'
-import { updateSummaries } from './update-summaries.ts'
+import { rederiveSummaries } from './update-summaries.ts'
 
 const EVERY_MS = 10_000
 
@@ -33,7 +33,7 @@ async function deriveMissing(storage: Storage, flags: readonly Records['flag'][]
     const project = await storage.find('project', projectId)
     const ofProject = flags.filter((flag) => flag.projectId === projectId)
     await storage.transaction(project?.orgId ?? projectId, (session) =>
-      updateSummaries(
+      rederiveSummaries(
         session,
         ofProject.map(({ id: flagId }) => ({ projectId, flagId })),
       ),

@@ -1,5 +1,5 @@
 import { jsonEquals } from '@ff/core'
-import type { FlagSetChange, StorageSession } from '@ff/storage'
+import type { FlagSetChange, Records, StorageSession } from '@ff/storage'
 import {
   type Derivation,
   deriveSummary,
@@ -25,20 +25,45 @@ export interface PublishCause extends Omit<PublishedFlags, 'versions'> {
   readonly eventId: string
 }
 
+/** The flags of a scope, and the records from which their summaries are derived. */
+export interface LoadedScope extends Pick<Derivation, 'scope' | 'records'> {
+  readonly flags: readonly Records['flag'][]
+}
+
 /**
- * Derives the summaries of all flags that the entities name, and stores those that differ. Runs in
- * the transaction of the change, after its versions were published. The revisions of the flags stay
- * the same, because a summary repeats what other records contain.
+ * Loads all flags that the entities name, with the records from which their summaries are derived.
+ * Can run while the versions of a change are published, but not before its records are written.
+ */
+export function loadSummarized(
+  session: StorageSession,
+  entities: readonly ChangedEntity[],
+): Promise<readonly LoadedScope[]> {
+  return Promise.all(scopesOf(entities).map((scope) => loadFlags(session, scope)))
+}
+
+/**
+ * Derives the summaries of all loaded flags, and stores those that differ. Runs in the transaction
+ * of the change, after its versions were published. The revisions of the flags stay the same,
+ * because a summary repeats what other records contain.
  */
 export async function updateSummaries(
   session: StorageSession,
-  entities: readonly ChangedEntity[],
+  loaded: readonly LoadedScope[],
   cause?: PublishCause,
 ): Promise<void> {
-  const scopes = scopesOf(entities)
-  if (scopes.length === 0) return
-  const published = cause && (await loadPublishedFlags(session, cause))
-  for (const scope of scopes) await updateScope(session, scope, published)
+  if (loaded.length === 0) return
+  // The derivations wait for it only when they need it.
+  const published = cause && loadPublishedFlags(session, cause)
+  for (const scope of loaded) await updateScope(session, scope, published)
+  await published
+}
+
+/** Derives the summaries of all flags that the entities name, without a publication. */
+export async function rederiveSummaries(
+  session: StorageSession,
+  entities: readonly ChangedEntity[],
+): Promise<void> {
+  await updateSummaries(session, await loadSummarized(session, entities))
 }
 
 /** Returns the scopes of the entities, without those that another scope contains. */
@@ -59,24 +84,26 @@ function scopesOf(entities: readonly ChangedEntity[]): readonly SummaryScope[] {
   })
 }
 
-async function updateScope(
-  session: StorageSession,
-  scope: SummaryScope,
-  published: PublishedFlags | undefined,
-): Promise<void> {
+async function loadFlags(session: StorageSession, scope: SummaryScope): Promise<LoadedScope> {
   const { projectId, flagId, environmentId } = scope
   const flags =
     flagId === undefined
       ? (await session.list('flag', { where: { projectId } })).data
       : [await session.find('flag', flagId)].filter((flag) => flag !== undefined)
-  if (flags.length === 0) return
   const isWithoutSummary = flags.some(({ summary }) => summary === null)
   if (isWithoutSummary && flagId !== undefined && environmentId !== undefined) {
-    return updateScope(session, { projectId, flagId }, published)
+    return loadFlags(session, { projectId, flagId })
   }
-  const records = await loadScope(session, scope)
+  return { scope, flags, records: await loadScope(session, scope) }
+}
+
+async function updateScope(
+  session: StorageSession,
+  { scope, flags, records }: LoadedScope,
+  published: Derivation['published'],
+): Promise<void> {
   // A job derives the summaries that are missing.
-  const updated = flags.filter(({ summary }) => summary !== null || flagId !== undefined)
+  const updated = flags.filter(({ summary }) => summary !== null || scope.flagId !== undefined)
   for (let start = 0; start < updated.length; start += PORTION) {
     const portion = updated.slice(start, start + PORTION)
     await Promise.all(

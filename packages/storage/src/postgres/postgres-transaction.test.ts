@@ -1,11 +1,6 @@
-import { connect, createServer } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import {
-  newPostgresSchema,
-  openMigratedPostgres,
-  openPostgres,
-  startListening,
-} from '../../test/postgres-store.ts'
+import { openPostgresProxy } from '../../test/postgres-proxy.ts'
+import { newPostgresSchema, openMigratedPostgres, openPostgres } from '../../test/postgres-store.ts'
 import { expectRefusal } from '../contract/fixtures.ts'
 import { newId } from '../contract/samples/sample-fields.ts'
 import { sample } from '../contract/samples/samples.ts'
@@ -54,7 +49,7 @@ describe('transactions on PostgreSQL', () => {
 
   it('The calls of one moment are sent to PostgreSQL together, and the first with the lock', async () => {
     const { url } = await openMigratedPostgres()
-    const proxy = await countingProxy(url)
+    const proxy = await openPostgresProxy(url)
     const { storage } = openPostgres({ url: proxy.url, listenUrl: false })
     await storage.migrate()
     const before = proxy.count()
@@ -177,20 +172,3 @@ describe('transactions on PostgreSQL', () => {
     expect((await storage.list('flag', {})).total).toBe(0)
   })
 })
-
-/** Starts a proxy that counts the packets which are sent to the server of a URL. */
-async function countingProxy(url: string) {
-  const { hostname, port } = new URL(url)
-  let packets = 0
-  const proxy = createServer((client) => {
-    const server = connect(Number(port), hostname)
-    client.on('data', () => {
-      packets += 1
-    })
-    client.pipe(server).pipe(client)
-    client.on('error', () => server.destroy())
-    server.on('error', () => client.destroy())
-  })
-  const own = Object.assign(new URL(url), { port: await startListening(proxy) })
-  return { url: own.href, count: () => packets }
-}

@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest'
+import { IS_FULL, report, sized } from '../../../../server/test/drills/scale.ts'
+import { openPostgresProxy } from '../../../../storage/test/postgres-proxy.ts'
+import { newPostgresSchema } from '../../../../storage/test/postgres-store.ts'
+import type { ManagementUseCases } from '../../../src/index.ts'
+import { createShop, quantile, type Shop, startInstance, startInstances } from './instances.ts'
+
+const ROUND_TRIP_MS = 5
+const CHANGES = sized({ full: 60, small: 12 })
+const ORGANIZATIONS = sized({ full: 20, small: 6 })
+/** The number of changes of each organization, and of the one that is compared with them. */
+const CHANGES_EACH = sized({ full: 30, small: 3 })
+
+/** Adds a targeting rule to the flag of a shop. */
+function addRule(management: ManagementUseCases, { projectId, environmentId, flagId }: Shop) {
+  return management.createTargetingRule({
+    params: { projectId, environmentId, flagId },
+    body: {
+      name: 'paying customers',
+      conditions: [{ attribute: 'plan', operator: 'eq', value: 'pro' }],
+    },
+  })
+}
+
+describe('changes over a distant PostgreSQL', { timeout: 300_000 }, () => {
+  it('A rule change takes at most 8 round trips', async () => {
+    const { url } = await newPostgresSchema()
+    const proxy = await openPostgresProxy(url, ROUND_TRIP_MS)
+    const database = { url: proxy.url, listenUrl: false } as const
+    const { flags, management } = await startInstance(database)
+    const shop = await createShop(management)
+    const member = { id: 'ada', email: 'ada@acme.test', name: 'Ada', orgId: shop.orgId } as const
+    const ofMember = flags.as({ ...member, role: 'editor' })
+    await addRule(ofMember, shop)
+    const [times, trips]: [number[], number[]] = [[], []]
+    for (let change = 0; change < CHANGES; change += 1) {
+      const [startedAt, before] = [performance.now(), proxy.count()]
+      await addRule(ofMember, shop)
+      times.push(performance.now() - startedAt)
+      trips.push(proxy.count() - before)
+    }
+    report(
+      `A rule change at ${ROUND_TRIP_MS} ms for each round trip: ${quantile(trips, 0.5)} round trips, ` +
+        `${quantile(times, 0.5).toFixed(0)} ms (median), ${quantile(times, 0.99).toFixed(0)} ms (p99)`,
+    )
+    // The checks of every five seconds can coincide with a change.
+    expect(quantile(trips, 0.5)).toBeLessThanOrEqual(8)
+    if (IS_FULL) expect(quantile(times, 0.5)).toBeLessThanOrEqual(60)
+  })
+
+  it('Changes of different organizations do not wait for each other', async () => {
+    const { url } = await newPostgresSchema()
+    const proxy = await openPostgresProxy(url, ROUND_TRIP_MS)
+    const instances = await startInstances(2, { url: proxy.url, listenUrl: false })
+    const [first] = instances
+    if (first === undefined) throw new Error('There is no instance.')
+    const shops: Shop[] = []
+    for (let n = 0; n < ORGANIZATIONS; n += 1) {
+      shops.push(await createShop(first.management, { name: `Organization ${n}` }))
+    }
+    /** Returns the changes per second when each shop is changed without pause at both instances. */
+    const measure = async (changing: readonly Shop[], changes: number) => {
+      const startedAt = performance.now()
+      const loops = changing.flatMap((shop) =>
+        instances.map(async ({ management }, place) => {
+          for (let n = place; n < changes; n += instances.length) await shop.set(management, n + 1)
+        }),
+      )
+      await Promise.all(loops)
+      return (changing.length * changes * 1000) / (performance.now() - startedAt)
+    }
+    await measure(shops, 2)
+    const alone = await measure(shops.slice(0, 1), 2 * CHANGES_EACH)
+    const together = await measure(shops, CHANGES_EACH)
+    report(
+      `Changes a second at two instances, ${ROUND_TRIP_MS} ms for each round trip: one organization ` +
+        `${alone.toFixed(0)}, ${ORGANIZATIONS} organizations ${together.toFixed(0)} ` +
+        `(${(together / alone).toFixed(1)}×)`,
+    )
+    expect(together / alone).toBeGreaterThan(IS_FULL ? 5 : 1.5)
+  })
+})
