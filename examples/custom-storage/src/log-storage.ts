@@ -7,10 +7,13 @@ import {
   createStorage,
   type DefinitionChange,
   type DefinitionChanges,
+  type DeliveryClaim,
   type EvaluationCount,
   type EvaluationCountQuery,
   type EvaluationTotal,
   type Kind,
+  type LeaseClaim,
+  type LeaseHolder,
   type ListQuery,
   memory,
   type NewestVersion,
@@ -38,6 +41,7 @@ type WritingMethod =
   | 'addEvaluationCounts'
   | 'dropEvaluationCounts'
   | 'recordContextSamples'
+  | 'claimDeliveries'
 
 /**
  * Returns a store that reads from memory and appends each transaction to a file as a line of JSON.
@@ -75,6 +79,15 @@ class LogCore implements StorageCore {
       if (session.writes.length > 0) await this.#append(session.writes)
       return result
     })
+  }
+
+  /** Leases are not in the log, because only one process uses the file. */
+  claimLease(claim: LeaseClaim): Promise<boolean> {
+    return this.#memory.claimLease(claim)
+  }
+
+  releaseLease(lease: LeaseHolder): Promise<void> {
+    return this.#memory.releaseLease(lease)
   }
 
   async close(): Promise<void> {
@@ -221,6 +234,12 @@ class RecordingSession implements StorageSession {
   async recordContextSamples(samples: readonly ContextSample[]): Promise<void> {
     await this.#session.recordContextSamples(samples)
     this.writes.push(['recordContextSamples', samples])
+  }
+
+  async claimDeliveries(claim: DeliveryClaim): Promise<readonly Records['webhookDelivery'][]> {
+    const claimed = await this.#session.claimDeliveries(claim)
+    this.writes.push(['claimDeliveries', claim])
+    return claimed
   }
 }
 

@@ -2,6 +2,7 @@ export { createDraft, type Draft, type DraftBase } from './draft/draft-storage.t
 export { memory } from './memory/memory.ts'
 export type { Capabilities } from './ports/capabilities.ts'
 export type * from './ports/change-feed.ts'
+export type { DeliveryClaim } from './ports/delivery-claim.ts'
 export type {
   StoredEnvironmentSummary,
   StoredFlagSummary,
@@ -10,6 +11,7 @@ export type {
 } from './ports/flag-summary.ts'
 export type * from './ports/instance-reports.ts'
 export { REPORT_LIFETIME_MS } from './ports/instance-reports.ts'
+export type * from './ports/leases.ts'
 export type * from './ports/rate-limiter.ts'
 export {
   type AuditHead,

@@ -1,4 +1,6 @@
 import { afterEach, describe } from 'vitest'
+import { describeDeliveries } from './claims/deliveries.ts'
+import { describeLeases } from './claims/leases.ts'
 import { describeContextSamples } from './context-samples.ts'
 import { describeEvaluationCounts } from './evaluation-counts.ts'
 import type { OpenStorage, StorageUnderTest } from './fixtures.ts'
@@ -54,6 +56,8 @@ export function storageContract(name: string, create: () => Promise<StorageUnder
     describePurging(openMigrated)
     describeEvaluationCounts(openMigrated)
     describeContextSamples(openMigrated)
+    describeDeliveries(openMigrated)
+    describeLeases(openMigrated)
     describeModel(create)
   })
 }

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Storage, StorageSession } from '../ports/storage.ts'
+import { describeConcurrentClaims } from './claims/concurrent-claims.ts'
 import { flagChange, flagDefinition, METADATA } from './fixtures.ts'
 import { newId } from './samples/sample-fields.ts'
 import { sample } from './samples/samples.ts'
@@ -50,6 +51,7 @@ export function severalWritersContract(
     describeConflicts(stores)
     describeReferences(stores)
     describeSums(stores)
+    describeConcurrentClaims(stores)
   })
 }
 

@@ -49,6 +49,8 @@ export function createDraft(base: DraftBase): Draft {
   const storage: Storage = Object.assign(session, {
     migrate: async () => undefined,
     close: async () => undefined,
+    claimLease: refused,
+    releaseLease: refused,
     transaction: <T>(_lock: string, work: (tx: StorageSession) => Promise<T>) => work(session),
   })
   return { storage, published: session.published }
@@ -148,6 +150,7 @@ class DraftSession implements StorageSession {
   readonly addEvaluationCounts = refused
   readonly dropEvaluationCounts = refused
   readonly recordContextSamples = refused
+  readonly claimDeliveries = refused
   readonly purge = refused
 
   async #keep<K extends Kind>(kind: K, record: Records[K]): Promise<Records[K]> {

@@ -1,4 +1,5 @@
 import { compareCodePoints, type FlagSetDefinition } from '@ff/core'
+import type { DeliveryClaim } from '../ports/delivery-claim.ts'
 import { refuseToPurgeAll } from '../ports/purge-query.ts'
 import {
   keyTaken,
@@ -42,6 +43,7 @@ import {
   mergeContextSamples,
 } from '../usage/context-samples.ts'
 import { countName, mergeCounts, sumOf, totalsOf } from '../usage/evaluation-counts.ts'
+import { dueDeliveries } from './due-deliveries.ts'
 import {
   changeEntries,
   clientVersionAt,
@@ -252,6 +254,21 @@ export class MemorySession implements StorageSession {
 
   async loadContexts(query: ContextQuery): Promise<Page<ObservedAttributes>> {
     return contextsOf([...this.#overlay('observedContext').values()].filter(isLiving), query)
+  }
+
+  async claimDeliveries(claim: DeliveryClaim): Promise<readonly Records['webhookDelivery'][]> {
+    const { claimed, postponed } = dueDeliveries(this.#overlay('webhookDelivery').values(), claim)
+    const { postponedTo, expiresAt } = claim
+    for (const { id } of postponed) {
+      await this.update('webhookDelivery', id, { nextAttemptAt: postponedTo })
+    }
+    const noResult = { lastStatus: null, lastError: null, durationMs: null }
+    return Promise.all(
+      claimed.map(({ id, attempts }) => {
+        const attempt = { attempts: attempts + 1, nextAttemptAt: expiresAt, ...noResult }
+        return this.update('webhookDelivery', id, attempt)
+      }),
+    )
   }
 
   async purge<K extends Kind>(kind: K, query: PurgeQuery<K>): Promise<number> {

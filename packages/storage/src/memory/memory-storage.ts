@@ -3,13 +3,18 @@ import { KIND_RULES } from '../ports/records.ts'
 import type { Storage } from '../ports/storage.ts'
 import { createStorage } from '../ports/storage-core.ts'
 import { SerialQueue } from '../runtime/serial-queue.ts'
+import { MemoryLeases } from './memory-leases.ts'
 import { MemorySession, type MemoryState } from './memory-session.ts'
 
-/** Creates a store in the memory of this process. The records that it returns are frozen. */
-export function createMemoryStorage(): Storage {
+/**
+ * Creates a store in the memory of this process. The records that it returns are frozen.
+ * `monotonicNow` is the clock of its leases.
+ */
+export function createMemoryStorage(monotonicNow?: () => number): Storage {
   const state = emptyState()
   const reader = new MemorySession(state)
   const writers = new SerialQueue()
+  const leases = new MemoryLeases(monotonicNow)
   let isMigrated = false
   let isClosed = false
 
@@ -35,6 +40,14 @@ export function createMemoryStorage(): Storage {
           session.end()
         }
       })
+    },
+    async claimLease(claim) {
+      refuseUnlessOpen()
+      return leases.claimLease(claim)
+    },
+    async releaseLease(lease) {
+      refuseUnlessOpen()
+      return leases.releaseLease(lease)
     },
     async close() {
       isClosed = true

@@ -1,7 +1,8 @@
+import type { Leases } from './leases.ts'
 import type { Storage, StorageSession } from './storage.ts'
 
 /** The functions from which `createStorage` builds a store. */
-export interface StorageCore extends Pick<Storage, 'migrate' | 'transaction' | 'close'> {
+export interface StorageCore extends Pick<Storage, 'migrate' | 'transaction' | 'close'>, Leases {
   /**
    * Returns a session that sees only committed data and is used only for reading. Throws
    * `UNAVAILABLE` before `migrate`. After `close`, either this method or the session throws
@@ -22,6 +23,8 @@ export function createStorage(core: StorageCore): Storage {
     migrate: () => core.migrate(),
     transaction,
     close: () => core.close(),
+    claimLease: (claim) => core.claimLease(claim),
+    releaseLease: (lease) => core.releaseLease(lease),
     find: async (kind, id) => core.committed().find(kind, id),
     hold: async (kind, id) => core.committed().find(kind, id),
     findDeleted: async (kind, id) => core.committed().findDeleted(kind, id),
@@ -43,5 +46,7 @@ export function createStorage(core: StorageCore): Storage {
       transaction(COUNTING, (tx) => tx.dropEvaluationCounts(beforeMinute)),
     recordContextSamples: (samples) =>
       transaction('observedContext', (tx) => tx.recordContextSamples(samples)),
+    // Claims need no lock, and each call has a lock of its own.
+    claimDeliveries: (claim) => transaction(crypto.randomUUID(), (tx) => tx.claimDeliveries(claim)),
   }
 }

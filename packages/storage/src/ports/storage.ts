@@ -1,5 +1,7 @@
 import type { EvaluationReason, FlagDefinition, FlagSetDefinition } from '@ff/core'
 import type { DefinitionDelta, KeyChanges, SegmentProperties } from '@ff/core/changes'
+import type { DeliveryClaim } from './delivery-claim.ts'
+import type { Leases } from './leases.ts'
 import type { Kind, Records } from './records.ts'
 
 /**
@@ -144,6 +146,17 @@ export interface StorageSession {
   loadContexts(query: ContextQuery): Promise<Page<ObservedAttributes>>
 
   /**
+   * Claims due webhook deliveries and returns them, in no particular order: adds 1 to `attempts`,
+   * sets `nextAttemptAt` to the expiry of the claim, and removes the result of the last attempt.
+   * Deliveries that have been due for the longest time are claimed first. If a webhook reaches its
+   * limit, its other due deliveries are postponed, so that the next call reads those to other
+   * webhooks. Concurrent calls never return the same delivery, also in transactions with different
+   * locks. A store that can lock single records skips those that another transaction has locked,
+   * so that a call can return fewer deliveries than are due.
+   */
+  claimDeliveries(claim: DeliveryClaim): Promise<readonly Records['webhookDelivery'][]>
+
+  /**
    * Permanently removes all matching records, including deleted records, and returns their number.
    * Intended for data that expires or must be erased, not for configuration. Throws `INTERNAL` if
    * the query has no condition.
@@ -219,7 +232,7 @@ export interface ObservedAttributes
 }
 
 /** A store: the persistent data of a server. */
-export interface Storage extends StorageSession {
+export interface Storage extends StorageSession, Leases {
   /**
    * Upgrades the store to the schema of this release. Must be called before any other method. Safe
    * to call repeatedly and from several processes at once. Throws `UNAVAILABLE` if the upgrade

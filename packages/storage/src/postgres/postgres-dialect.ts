@@ -42,4 +42,5 @@ export const postgresDialect: SqlDialect = {
   },
   errorsEndTransactions: true,
   canLockRows: true,
+  nowMs: sql`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`,
 }

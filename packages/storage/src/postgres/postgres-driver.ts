@@ -70,6 +70,11 @@ export class PostgresDriver implements SqlDriver {
     return this.#track(() => this.#queues.run(lock, () => this.#transact(work, attempt)))
   }
 
+  /** The time limits of statements are those of the database. */
+  async runAlone(statement: SqlStatement): Promise<readonly SqlRow[]> {
+    return this.#track(() => this.#writers.runAlone(statement))
+  }
+
   /** Runs statements that need no lock in a transaction, and returns the rows of each. */
   async write(statements: readonly SqlStatement[]): Promise<readonly (readonly SqlRow[])[]> {
     const begin = this.#begin('isolation level read committed, read write')

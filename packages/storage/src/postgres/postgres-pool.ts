@@ -68,21 +68,38 @@ export class PostgresPool {
     statements: readonly SqlStatement[],
   ): Promise<readonly (readonly SqlRow[])[]> {
     for (const statement of statements) assertStorable(statement)
-    const client = await this.connect()
-    try {
+    return this.#use(async (client) => {
       const all = [plain(begin), ...statements, plain('commit')]
       const [, ...results] = await resultsOf(send(client, all))
-      client.release()
       return results.slice(0, -1).map(({ rows }) => rows)
-    } catch (error) {
-      client.release(endsConnection(error))
-      throw fromPostgresError(error)
-    }
+    })
+  }
+
+  /** Runs one statement, which is a transaction of its own, and returns its rows. */
+  async runAlone(statement: SqlStatement): Promise<readonly SqlRow[]> {
+    assertStorable(statement)
+    return this.#use(async (client) => {
+      const [result] = await resultsOf(send(client, [statement]))
+      return result?.rows ?? []
+    })
   }
 
   /** Waits until all connections have been released, and closes them. */
   async close(): Promise<void> {
     await this.#pool.end()
+  }
+
+  /** Calls `work` with a free connection, and releases it. */
+  async #use<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
+    const client = await this.connect()
+    try {
+      const result = await work(client)
+      client.release()
+      return result
+    } catch (error) {
+      client.release(endsConnection(error))
+      throw fromPostgresError(error)
+    }
   }
 }
 

@@ -39,6 +39,8 @@ export interface SqlDialect {
   readonly errorsEndTransactions: boolean
   /** `true` if a transaction can lock the rows that it reads. */
   readonly canLockRows: boolean
+  /** The present time of the database in epoch milliseconds, an integer. */
+  readonly nowMs: RawBuilder<number>
 }
 
 /** Rows for a table. */
@@ -72,4 +74,5 @@ export const sqliteDialect: SqlDialect = {
   },
   errorsEndTransactions: false,
   canLockRows: false,
+  nowMs: sql`cast((julianday('now') - 2440587.5) * 86400000 as integer)`,
 }

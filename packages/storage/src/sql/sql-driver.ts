@@ -63,6 +63,12 @@ export interface SqlDriver {
     options?: SqlTransactionOptions,
   ): Promise<T>
 
+  /**
+   * Runs one statement in a transaction of its own, without a lock, and returns its rows. The rest
+   * is the same as for `transaction`.
+   */
+  runAlone(statement: SqlStatement): Promise<readonly SqlRow[]>
+
   /** Waits for running transactions and closes the database. Later calls throw `UNAVAILABLE`. */
   close(): Promise<void>
 }

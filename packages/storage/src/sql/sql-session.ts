@@ -1,4 +1,5 @@
 import type { FlagSetDefinition } from '@ff/core'
+import { type DeliveryClaim, webhooksAtLimit } from '../ports/delivery-claim.ts'
 import { refuseToPurgeAll } from '../ports/purge-query.ts'
 import { recordNotFound, staleRevision } from '../ports/record-errors.ts'
 import type { Kind, Records } from '../ports/records.ts'
@@ -36,6 +37,7 @@ import { SerialQueue } from '../runtime/serial-queue.ts'
 import { type Interruptible, TimeSlices } from '../runtime/time-slice.ts'
 import { mergeContextSamples } from '../usage/context-samples.ts'
 import { mergeCounts } from '../usage/evaluation-counts.ts'
+import { DeliveryStatements } from './delivery-statements.ts'
 import type { SqlDialect } from './dialect.ts'
 import { assertIntact, EMPTY_DIGEST, nextDigest } from './present-digest.ts'
 import { PublicationStatements } from './publication-statements.ts'
@@ -59,11 +61,13 @@ export class SqlStatements {
   readonly records: RecordStatements
   readonly log: PublicationStatements
   readonly usage: UsageStatements
+  readonly deliveries: DeliveryStatements
 
   constructor(dialect: SqlDialect) {
     this.records = new RecordStatements(dialect)
     this.log = new PublicationStatements(dialect)
     this.usage = new UsageStatements(dialect)
+    this.deliveries = new DeliveryStatements(dialect)
   }
 }
 
@@ -73,15 +77,17 @@ export class SqlSession implements StorageSession {
   readonly #records: RecordStatements
   readonly #log: PublicationStatements
   readonly #usage: UsageStatements
+  readonly #deliveries: DeliveryStatements
   /** Runs publications one after another, because each of them reads state before it writes. */
   readonly #publishing = new SerialQueue()
   readonly #slices = new TimeSlices()
 
-  constructor(connection: SqlTransaction, { records, log, usage }: SqlStatements) {
+  constructor(connection: SqlTransaction, { records, log, usage, deliveries }: SqlStatements) {
     this.#connection = connection
     this.#records = records
     this.#log = log
     this.#usage = usage
+    this.#deliveries = deliveries
   }
 
   async find<K extends Kind>(kind: K, id: string): Promise<Records[K] | undefined> {
@@ -212,6 +218,14 @@ export class SqlSession implements StorageSession {
     const [rows = [], totals] = await this.#connection.run(this.#usage.contexts(query))
     const data = await this.#slices.run(each(rows, toObservedAttributes))
     return { data, total: Number(totals?.[0]?.total ?? data.length) }
+  }
+
+  async claimDeliveries(claim: DeliveryClaim): Promise<readonly Records['webhookDelivery'][]> {
+    const [rows = []] = await this.#connection.run([this.#deliveries.claim(claim)])
+    const claimed = rows.map((row) => fromRow('webhookDelivery', row))
+    const full = webhooksAtLimit(claim, claimed)
+    if (full.length > 0) await this.#connection.run([this.#deliveries.postpone(claim, full)])
+    return claimed
   }
 
   async purge<K extends Kind>(kind: K, query: PurgeQuery<K>): Promise<number> {

@@ -3,6 +3,7 @@ import { notMigrated } from '../ports/record-errors.ts'
 import type { Storage } from '../ports/storage.ts'
 import { createStorage } from '../ports/storage-core.ts'
 import type { SqlDialect } from './dialect.ts'
+import { LeaseStatements } from './lease-statements.ts'
 import { migrate } from './migrate.ts'
 import { plain, type SqlDriver, type SqlTransaction } from './sql-driver.ts'
 import { SqlSession, SqlStatements } from './sql-session.ts'
@@ -11,6 +12,7 @@ import { SqlSession, SqlStatements } from './sql-session.ts'
 export function createSqlStorage(driver: SqlDriver, dialect: SqlDialect): Storage {
   const run: SqlTransaction['run'] = (statements) => driver.reader.run(statements)
   const statements = new SqlStatements(dialect)
+  const leases = new LeaseStatements(dialect)
   const reader = new SqlSession({ run, defer: refuseToWrite }, statements)
   let isMigrated = false
 
@@ -25,6 +27,14 @@ export function createSqlStorage(driver: SqlDriver, dialect: SqlDialect): Storag
     async transaction(lock, work) {
       if (!isMigrated) throw notMigrated()
       return driver.transaction(lock, (connection) => work(new SqlSession(connection, statements)))
+    },
+    async claimLease(claim) {
+      if (!isMigrated) throw notMigrated()
+      return (await driver.runAlone(leases.claim(claim))).length > 0
+    },
+    async releaseLease(lease) {
+      if (!isMigrated) throw notMigrated()
+      await driver.runAlone(leases.release(lease))
     },
     close: () => driver.close(),
     committed() {

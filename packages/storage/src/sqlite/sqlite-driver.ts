@@ -49,6 +49,11 @@ export class SqliteDriver implements SqlDriver {
     return this.#writers.run(() => this.#transact(work))
   }
 
+  async runAlone(statement: SqlStatement): Promise<readonly SqlRow[]> {
+    const [rows = []] = await this.transaction('', (connection) => connection.run([statement]))
+    return rows
+  }
+
   async close(): Promise<void> {
     if (this.#isClosed) return this.#writers.run(async () => undefined)
     this.#isClosed = true

@@ -1,0 +1,33 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { LeaseClaim, LeaseHolder } from '../ports/leases.ts'
+import type { SqlDialect } from './dialect.ts'
+import type { SqlStatement } from './sql-driver.ts'
+import { toStatement } from './statement-templates.ts'
+
+/** The statements of leases. The database determines the time. */
+export class LeaseStatements {
+  readonly #dialect: SqlDialect
+
+  constructor(dialect: SqlDialect) {
+    this.#dialect = dialect
+  }
+
+  /** Takes or extends a lease and returns one row. Returns no row if another holder has the lease. */
+  claim({ name, holder, forMs }: LeaseClaim): SqlStatement {
+    const { nowMs } = this.#dialect
+    return this.#statement(sql`
+      insert into ff_lease (name, holder, expires_at)
+      values (${name}, ${holder}, ${nowMs} + cast(${Math.round(forMs)} as bigint))
+      on conflict (name) do update set holder = excluded.holder, expires_at = excluded.expires_at
+      where ff_lease.holder = excluded.holder or ff_lease.expires_at <= ${nowMs}
+      returning name`)
+  }
+
+  release({ name, holder }: LeaseHolder): SqlStatement {
+    return this.#statement(sql`delete from ff_lease where name = ${name} and holder = ${holder}`)
+  }
+
+  #statement(query: RawBuilder<unknown>): SqlStatement {
+    return toStatement(query.compile(this.#dialect.builder))
+  }
+}
