@@ -32,6 +32,7 @@ import type { ConnectedManagementPlane, ManagementPlane } from './management-pla
 import { type FlagServerOptions, type ResolvedOptions, resolveOptions } from './options.ts'
 import type { Clock } from './runtime/clock.ts'
 import { InFlight } from './runtime/in-flight.ts'
+import { JobLease } from './runtime/job-lease.ts'
 import { Jobs } from './runtime/jobs.ts'
 import { MAX_QUEUED_UPGRADES } from './runtime/memory-bounds.ts'
 import { forEachInTimeSlices } from './runtime/time-slice.ts'
@@ -107,7 +108,7 @@ export class FlagServer<As = unknown> {
     }
     const start = () => this.start()
     const management = plane?.connect({ ...options, metrics, instance, start })
-    const jobs = new Jobs(management?.jobs ?? [], { clock, logger })
+    const jobs = createJobs(management, { ...options, holder: reporter.instanceId })
     watchServer(metrics, { cache, sessions, budget, pending, jobs, usage, sockets: this.#sockets })
     this.as = management?.as as As
     this.#options = options
@@ -279,7 +280,7 @@ export class FlagServer<As = unknown> {
     await this.#management?.start()
     if (this.#state !== 'new') return
     this.#state = 'started'
-    this.#jobs.start()
+    await this.#jobs.start()
   }
 
   async #end(): Promise<void> {
@@ -288,13 +289,22 @@ export class FlagServer<As = unknown> {
     this.#broadcaster.stop()
     this.#keys.stop()
     this.#management?.stop()
+    // Releases the lease at once, so that another instance runs the shared jobs.
+    const jobsStopped = this.#jobs.stop()
     const end = (connection: SocketConnection) => connection.end('goingAway')
     await Promise.all([forEachInTimeSlices(this.#sockets, end), this.#sessions.close()])
     await this.#inFlight.settled(this.#options.clock, DRAIN_WITHIN_MS)
-    await Promise.all([this.#management?.close(), this.#jobs.stop(), this.#reporter.close()])
+    await Promise.all([this.#management?.close(), jobsStopped, this.#reporter.close()])
     await this.#usage.close()
     await this.#options.storage.close()
   }
+}
+
+function createJobs(
+  management: ConnectedManagementPlane<unknown> | undefined,
+  options: ResolvedOptions & { readonly holder: string },
+): Jobs {
+  return new Jobs(management?.jobs ?? [], { ...options, lease: new JobLease(options) })
 }
 
 function requestLogOf(

@@ -105,6 +105,7 @@ export function endedSessionsJob(service: LogInService | undefined): Job {
   return {
     name: 'forget ended log-in sessions',
     everyMs: FORGET_EVERY_MS,
+    isShared: true,
     run: async () => service?.sessions.forgetEnded(),
   }
 }

@@ -21,6 +21,7 @@ export function billingJob(services: ChangeServices, payments: Payments | undefi
   return {
     name: 'close billing periods',
     everyMs: EVERY_MS,
+    isShared: true,
     run: async () => {
       await closePeriods(services)
       if (payments !== undefined) await chargePending(services, payments)

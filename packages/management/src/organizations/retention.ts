@@ -25,6 +25,7 @@ export function retentionJob(storage: Storage, clock: Clock): Job {
   return {
     name: 'delete expired data',
     everyMs: HOUR_MS,
+    isShared: true,
     async run() {
       await storage.dropEvaluationCounts(ago(COUNTS_MS))
       await storage.purge('userSketch', { range: { field: 'hour', to: ago(COUNTS_MS) } })

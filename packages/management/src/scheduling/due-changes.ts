@@ -30,6 +30,7 @@ export function dueChangesJob(services: ChangeServices, findActor: FindActor | u
   return {
     name: 'apply scheduled changes',
     everyMs: EVERY_MS,
+    isShared: true,
     run: () => applyDueChanges({ ...services, findActor }),
   }
 }

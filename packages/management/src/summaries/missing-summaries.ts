@@ -16,6 +16,7 @@ export function missingSummariesJob(storage: Storage): Job {
   return {
     name: 'derive missing summaries of flags',
     everyMs: EVERY_MS,
+    isShared: true,
     async run() {
       for (;;) {
         const query = { where: { summary: null }, limit: PORTION, isCounted: false }

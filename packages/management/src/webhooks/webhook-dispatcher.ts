@@ -77,6 +77,7 @@ interface DispatcherServices {
 export class WebhookDispatcher implements Job {
   readonly name = 'send webhooks'
   readonly everyMs = LOOK_EVERY_MS
+  readonly isShared = true
   readonly #services: DispatcherServices
   readonly #looking = new CoalescedTask(() => this.#sendDue())
   readonly #sending = new Set<Promise<void>>()
@@ -249,6 +250,7 @@ export function oldDeliveriesJob(storage: Storage, clock: Clock): Job {
   return {
     name: 'delete old webhook deliveries',
     everyMs: HOUR,
+    isShared: true,
     async run() {
       const to = new Date(clock.now() - KEEP_DELIVERIES_MS).toISOString()
       await storage.purge('webhookDelivery', { range: { field: 'createdAt', to } })

@@ -1,5 +1,6 @@
 import type { Records } from '@ff/storage'
 import { describe, expect, it } from 'vitest'
+import { JobLease } from '../../../server/src/runtime/job-lease.ts'
 import { Jobs } from '../../../server/src/runtime/jobs.ts'
 import { silentLogger } from '../../../server/src/runtime/logger.ts'
 import { allInMemory } from '../../../server/test/capabilities.ts'
@@ -73,7 +74,9 @@ it('A failure of the retention job is counted, and the next run succeeds', async
   const { storage } = allInMemory()
   const clock = new FakeClock()
   const job = retentionJob(storage, clock)
-  const jobs = new Jobs([job], { clock, logger: silentLogger })
+  const options = { clock, logger: silentLogger }
+  const lease = new JobLease({ ...options, storage, holder: 'instance' })
+  const jobs = new Jobs([job], { ...options, lease })
   await jobs.runNow(job)
   expect([...jobs.failures]).toEqual([[job.name, 1]])
   await storage.migrate()

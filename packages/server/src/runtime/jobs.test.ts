@@ -1,6 +1,8 @@
 import { FlagError } from '@ff/core'
 import { describe, expect, it } from 'vitest'
+import { MemoryLeases } from '../../../storage/src/memory/memory-leases.ts'
 import { FakeClock, settle } from '../../test/fake-clock.ts'
+import { JobLease } from './job-lease.ts'
 import { type Job, Jobs } from './jobs.ts'
 import { silentLogger } from './logger.ts'
 
@@ -10,9 +12,10 @@ describe('Jobs', () => {
     const errors: string[] = []
     const log = (message: string) => void errors.push(message)
     const logger = { ...silentLogger, error: log, info: log }
-    const job: Job = { name: 'count', everyMs: 1000, run }
-    const jobs = new Jobs([job], { clock, logger })
-    jobs.start()
+    const job: Job = { name: 'count', everyMs: 1000, isShared: false, run }
+    const lease = new JobLease({ storage: new MemoryLeases(), holder: 'a', clock, logger })
+    const jobs = new Jobs([job], { clock, logger, lease })
+    void jobs.start()
     return { clock, errors, job, jobs }
   }
 
@@ -80,5 +83,57 @@ describe('Jobs', () => {
     await jobs.runNow(job)
     expect([endedByStop <= 1, ended]).toEqual([true, endedByStop])
     expect(clock.timers).toBe(0)
+  })
+})
+
+describe('shared jobs', () => {
+  /** Starts instances with one job, and counts its runs in each instance. */
+  const startAll = async (count: number, isShared: boolean) => {
+    const clock = new FakeClock()
+    const storage = new MemoryLeases(() => clock.monotonicNow())
+    const runs: number[] = Array.from({ length: count }, () => 0)
+    const instances = runs.map((_, at) => {
+      const run = async () => {
+        runs[at] = (runs[at] ?? 0) + 1
+      }
+      const job: Job = { name: 'count', everyMs: 1000, isShared, run }
+      const options = { clock, logger: silentLogger }
+      const lease = new JobLease({ ...options, storage, holder: `${at}` })
+      return { job, jobs: new Jobs([job], { ...options, lease }) }
+    })
+    for (const { jobs } of instances) await jobs.start()
+    return { clock, runs, instances }
+  }
+
+  it('One instance runs a shared job, and each instance runs a job that is not shared', async () => {
+    const shared = await startAll(3, true)
+    const own = await startAll(3, false)
+    for (const { clock } of [shared, own]) await clock.advance(10_000)
+    expect(shared.runs[0]).toBeGreaterThanOrEqual(9)
+    expect(shared.runs.slice(1)).toEqual([0, 0])
+    for (const runs of own.runs) expect(runs).toBeGreaterThanOrEqual(9)
+  })
+
+  it('Instances without shared jobs claim no lease', async () => {
+    const { clock } = await startAll(1, false)
+    // The only timer is that of the job.
+    expect(clock.timers).toBe(1)
+  })
+
+  it('Another instance runs the shared jobs within seconds after the holder has stopped', async () => {
+    const { clock, runs, instances } = await startAll(2, true)
+    await clock.advance(3000)
+    await instances[0]?.jobs.stop()
+    const before = [...runs]
+    await clock.advance(7000)
+    expect(runs[0]).toBe(before[0])
+    expect(runs[1]).toBeGreaterThan(0)
+  })
+
+  it('A shared job that is run now needs no lease', async () => {
+    const { runs, instances } = await startAll(2, true)
+    const [, second] = instances
+    if (second !== undefined) await second.jobs.runNow(second.job)
+    expect(runs).toEqual([0, 1])
   })
 })

@@ -1,5 +1,6 @@
 import { isFlagError } from '@ff/core'
 import type { Cancel, Clock } from './clock.ts'
+import type { JobLease } from './job-lease.ts'
 import type { Logger } from './logger.ts'
 
 /** A task that is repeated, such as the deletion of old records. */
@@ -9,21 +10,35 @@ export interface Job {
   /** Milliseconds from the end of one run to the beginning of the next. */
   readonly everyMs: number
   /**
-   * Does the work. Every instance calls this method. If only one instance must do the work, use a
-   * transaction to decide which. If several runs in a row fail, only the first error is logged. The
-   * job runs again after its interval.
+   * `true` if one of the instances with the same store runs the job for all of them; `false` if
+   * each instance runs it.
+   */
+  readonly isShared: boolean
+  /**
+   * Does the work. Two instances can run a shared job at the same time, for example when one takes
+   * over from another. Work that must be done once therefore needs a check in its transaction. If
+   * several runs in a row fail, only the first error is logged. The job runs again after its
+   * interval.
    */
   run(): Promise<void>
 }
 
+interface JobsOptions {
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Decides whether this instance runs the shared jobs. */
+  readonly lease: JobLease
+}
+
 /**
- * Runs each job at its interval. A job never runs twice at the same time in one process, but can
- * run in several processes.
+ * Runs each job at its interval, shared jobs only while this instance holds the lease. A job never
+ * runs twice at the same time in one process.
  */
 export class Jobs {
   readonly #jobs: readonly Job[]
   readonly #clock: Clock
   readonly #logger: Logger
+  readonly #lease: JobLease
   readonly #timers = new Map<Job, Cancel>()
   readonly #running = new Map<Job, Promise<void>>()
   readonly #failures = new Map<string, number>()
@@ -31,13 +46,11 @@ export class Jobs {
   readonly #failing = new Set<Job>()
   #isStopped = false
 
-  constructor(
-    jobs: readonly Job[],
-    { clock, logger }: { readonly clock: Clock; readonly logger: Logger },
-  ) {
+  constructor(jobs: readonly Job[], { clock, logger, lease }: JobsOptions) {
     this.#jobs = jobs
     this.#clock = clock
     this.#logger = logger
+    this.#lease = lease
     for (const { name } of jobs) this.#failures.set(name, 0)
   }
 
@@ -48,21 +61,28 @@ export class Jobs {
 
   /**
    * Schedules the first run of each job after a random delay between half of its interval and its
-   * whole interval.
+   * whole interval. Resolves after the first claim of the lease. Never rejects.
    */
-  start(): void {
+  async start(): Promise<void> {
     for (const job of this.#jobs) this.#arm(job, job.everyMs * (0.5 + Math.random() / 2))
+    if (this.#jobs.some(({ isShared }) => isShared)) await this.#lease.start()
   }
 
-  /** Resolves when the current runs have ended. No job runs afterwards. */
+  /**
+   * Resolves when the current runs have ended and the lease is released. No job runs afterwards.
+   */
   async stop(): Promise<void> {
     this.#isStopped = true
     for (const cancel of this.#timers.values()) cancel()
     this.#timers.clear()
     await Promise.all(this.#running.values())
+    await this.#lease.stop()
   }
 
-  /** Runs a job immediately, or after its current run, instead of waiting for its interval. */
+  /**
+   * Runs a job immediately, or after its current run, instead of waiting for its interval. Needs no
+   * lease.
+   */
   runNow(job: Job): Promise<void> {
     const before = this.#running.get(job) ?? Promise.resolve()
     const running = before.then(() => this.#run(job))
@@ -75,8 +95,14 @@ export class Jobs {
     if (this.#isStopped) return
     this.#timers.set(
       job,
-      this.#clock.schedule(delayMs, () => void this.runNow(job)),
+      this.#clock.schedule(delayMs, () => void this.#runDue(job)),
     )
+  }
+
+  /** Runs a job whose interval has passed, or waits for its next interval without the lease. */
+  async #runDue(job: Job): Promise<void> {
+    if (!job.isShared || (await this.#lease.isHeld())) await this.runNow(job)
+    else this.#arm(job, job.everyMs)
   }
 
   async #run(job: Job): Promise<void> {

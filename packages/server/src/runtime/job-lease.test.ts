@@ -1,0 +1,136 @@
+import { FlagError } from '@ff/core'
+import type { Leases } from '@ff/storage'
+import { describe, expect, it } from 'vitest'
+import { MemoryLeases } from '../../../storage/src/memory/memory-leases.ts'
+import { breakable } from '../../test/capabilities.ts'
+import { FakeClock } from '../../test/fake-clock.ts'
+import { JobLease } from './job-lease.ts'
+import { silentLogger } from './logger.ts'
+
+const SECOND = 1000
+
+/** Opens leases and returns a function that starts instances, by default all with one clock. */
+function openLeases() {
+  const clock = new FakeClock()
+  const leases = new MemoryLeases(() => clock.monotonicNow())
+  let count = 0
+  const start = async (more: { storage?: Leases; clock?: FakeClock } = {}) => {
+    count += 1
+    const options = { storage: leases, clock, logger: silentLogger, ...more }
+    const lease = new JobLease({ ...options, holder: `instance ${count}` })
+    await lease.start()
+    return lease
+  }
+  return { clock, leases, start }
+}
+
+/** Returns the leases, with the number of claims. */
+function counting(leases: Leases) {
+  let claims = 0
+  const storage: Leases = {
+    claimLease(claim) {
+      claims += 1
+      return leases.claimLease(claim)
+    },
+    releaseLease: (lease) => leases.releaseLease(lease),
+  }
+  return { storage, claims: () => claims }
+}
+
+describe('the lease of the shared jobs', () => {
+  it('One of several instances holds the lease, from its start on', async () => {
+    const { clock, start } = openLeases()
+    const instances = [await start(), await start(), await start()]
+    const held = () => Promise.all(instances.map((each) => each.isHeld()))
+    expect(await held()).toEqual([true, false, false])
+    await clock.advance(60 * SECOND)
+    expect(await held()).toEqual([true, false, false])
+  })
+
+  it('An instance without the lease makes one claim in five seconds', async () => {
+    const { clock, leases, start } = openLeases()
+    const { storage, claims } = counting(leases)
+    await start()
+    const idle = await start({ storage })
+    const before = claims()
+    for (let second = 0; second < 60; second += 1) {
+      await clock.advance(SECOND)
+      await idle.isHeld()
+    }
+    expect(claims() - before).toBe(12)
+  })
+
+  it.each([0, 500, 1900, 2100, 3500, 4900])(
+    'If the holder is killed %i ms after the start of another instance, that one takes over within ten seconds',
+    async (killedAfterMs) => {
+      const { clock, start } = openLeases()
+      // The killed instance has a clock of its own, which stops.
+      const own = new FakeClock(clock.now())
+      const killed = await start({ clock: own })
+      const other = await start()
+      for (let ms = 0; ms < killedAfterMs; ms += 100) {
+        await Promise.all([own, clock].map((each) => each.advance(100)))
+      }
+      expect([await killed.isHeld(), await other.isHeld()]).toEqual([true, false])
+      await clock.advance(10 * SECOND)
+      expect(await other.isHeld()).toBe(true)
+    },
+  )
+
+  it('A stopped instance releases the lease at once, and has no timer', async () => {
+    const { clock, start } = openLeases()
+    const [first, second] = [await start(), await start()]
+    await first.stop()
+    expect(await (await start()).isHeld()).toBe(true)
+    await second.stop()
+    // One timer is that of the third instance.
+    expect(clock.timers).toBe(1)
+  })
+
+  it('An instance that cannot reach the store holds the lease until it expires by its own clock', async () => {
+    const { clock, leases, start } = openLeases()
+    const broken = breakable({
+      claimLease: (claim) => leases.claimLease(claim),
+      releaseLease: (lease) => leases.releaseLease(lease),
+    } as Parameters<typeof breakable>[0])
+    const lease = await start({ storage: broken.storage })
+    broken.break()
+    await clock.advance(4999)
+    expect(await lease.isHeld()).toBe(true)
+    await clock.advance(1)
+    expect(await lease.isHeld()).toBe(false)
+    broken.repair()
+    await clock.advance(5 * SECOND)
+    expect(await lease.isHeld()).toBe(true)
+  })
+
+  it('An instance that was suspended claims the lease again before it uses it', async () => {
+    const { clock, start } = openLeases()
+    const own = new FakeClock(clock.now())
+    const suspended = await start({ clock: own })
+    own.set(own.now() + 60 * SECOND)
+    clock.set(clock.now() + 60 * SECOND)
+    expect(await suspended.isHeld()).toBe(true)
+    own.set(own.now() + 60 * SECOND)
+    clock.set(clock.now() + 60 * SECOND)
+    const other = await start()
+    expect(await suspended.isHeld()).toBe(false)
+    expect(await other.isHeld()).toBe(true)
+  })
+
+  it('An error of a claim is logged once, and an unavailable store is not logged', async () => {
+    const clock = new FakeClock()
+    const errors: string[] = []
+    const logger = { ...silentLogger, error: (message: string) => void errors.push(message) }
+    let error: Error = new FlagError('UNAVAILABLE', 'away')
+    const storage: Leases = {
+      claimLease: () => Promise.reject(error),
+      releaseLease: async () => undefined,
+    }
+    await new JobLease({ storage, holder: 'a', clock, logger }).start()
+    expect(errors).toEqual([])
+    error = new Error('broken')
+    await clock.advance(20 * SECOND)
+    expect(errors).toEqual(['The lease of the background jobs could not be claimed'])
+  })
+})
