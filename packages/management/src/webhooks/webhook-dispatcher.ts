@@ -1,6 +1,6 @@
 import { isFlagError } from '@ff/core'
 import { type Clock, CoalescedTask, type Job, type Logger } from '@ff/server/plane'
-import type { Records, Storage, StorageSession } from '@ff/storage'
+import type { Records, Storage } from '@ff/storage'
 import { systemActor } from '../access/actors.ts'
 import type { WebhookAnswer, WebhookSender } from '../ports/webhook-sender.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
@@ -15,15 +15,15 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
 /**
- * The interval at which due deliveries are read, such as retries and deliveries that other
- * instances have queued.
+ * The interval at which one of the instances looks for due deliveries, such as retries and
+ * deliveries of instances that have ended.
  */
 const LOOK_EVERY_MS = 2 * SECOND
 /** The maximum number of concurrent messages. */
 const MOST_AT_ONCE = 32
 /** The maximum number of concurrent messages to one webhook. */
 const MOST_TO_ONE = 4
-/** The maximum number of due deliveries that are read in one transaction. */
+/** The maximum number of due deliveries that one claim reads. */
 const MOST_LOOKED_AT = 200
 /**
  * The delay of a delivery to a busy webhook, so that it does not block deliveries to other
@@ -34,7 +34,7 @@ const STEP_ASIDE_MS = 5 * SECOND
  * The time after which a claimed delivery without a result is attempted again, because the process
  * that claimed it has probably ended. It is several times as long as the time limit of an attempt.
  */
-const LEASE_MS = 30 * SECOND
+const CLAIM_MS = 30 * SECOND
 /**
  * The waits, in milliseconds, after the first, the second, … failed attempt. The last wait is
  * followed by the last attempt.
@@ -55,7 +55,6 @@ const RETRY_AFTER_MS = [
 const SPREAD = 0.25
 const SWITCH_OFF_AFTER_MS = 5 * DAY
 const KEEP_DELIVERIES_MS = 7 * DAY
-const LOCK = 'webhook-deliveries'
 
 /** The actor that deactivates failing webhooks. */
 export const DISPATCHER = systemActor('webhooks', 'Webhooks')
@@ -72,7 +71,8 @@ interface DispatcherServices {
 
 /**
  * Sends the queued deliveries of webhooks. Several instances can send deliveries concurrently,
- * because each instance claims its deliveries in a transaction. A claim ends after `LEASE_MS`.
+ * because each instance claims its deliveries. A claim ends after `CLAIM_MS`. Each instance sends
+ * what its own changes have queued. The job, which one instance runs, sends the rest.
  */
 export class WebhookDispatcher implements Job {
   readonly name = 'send webhooks'
@@ -112,38 +112,29 @@ export class WebhookDispatcher implements Job {
 
   async #sendDue(): Promise<void> {
     const { storage } = this.#services
-    if (this.#isStopped || this.#sending.size >= MOST_AT_ONCE) return
-    if ((await this.#findDue(storage, 1)).length === 0) return
-    const claimed = await storage.transaction(LOCK, (session) => this.#claim(session))
+    const limit = MOST_AT_ONCE - this.#sending.size
+    if (this.#isStopped || limit <= 0 || !(await this.#isAnyDue())) return
+    const claimed = await storage.claimDeliveries({
+      now: this.#timestampIn(0),
+      expiresAt: this.#timestampIn(CLAIM_MS),
+      ...{ limit, limitPerWebhook: MOST_TO_ONE, readLimit: MOST_LOOKED_AT },
+      inProgress: Object.fromEntries(this.#busy),
+      postponedTo: this.#timestampIn(STEP_ASIDE_MS),
+    })
     for (const delivery of claimed) this.#begin(delivery)
   }
 
-  async #findDue(reader: Pick<Storage, 'list'>, limit: number): Promise<readonly Delivery[]> {
-    const { data } = await reader.list('webhookDelivery', {
+  /** Reads the store first, because a claim needs a transaction that writes. */
+  async #isAnyDue(): Promise<boolean> {
+    const { data } = await this.#services.storage.list('webhookDelivery', {
       where: { status: 'pending' },
+      // The end of a range is exclusive.
       range: { field: 'nextAttemptAt', to: this.#timestampIn(1) },
       sort: { field: 'nextAttemptAt', direction: 'asc' },
-      limit,
+      limit: 1,
+      isCounted: false,
     })
-    return data
-  }
-
-  async #claim(session: StorageSession): Promise<readonly Delivery[]> {
-    const claimed: Delivery[] = []
-    const busy = new Map(this.#busy)
-    for (const { id, webhookId, attempts } of await this.#findDue(session, MOST_LOOKED_AT)) {
-      if (this.#sending.size + claimed.length >= MOST_AT_ONCE) break
-      const others = busy.get(webhookId) ?? 0
-      if (others >= MOST_TO_ONE) {
-        const nextAttemptAt = this.#timestampIn(STEP_ASIDE_MS)
-        await session.update('webhookDelivery', id, { nextAttemptAt })
-        continue
-      }
-      const lease = { attempts: attempts + 1, nextAttemptAt: this.#timestampIn(LEASE_MS) }
-      claimed.push(await session.update('webhookDelivery', id, { ...NO_ANSWER_YET, ...lease }))
-      busy.set(webhookId, others + 1)
-    }
-    return claimed
+    return data.length > 0
   }
 
   #begin(delivery: Delivery): void {
@@ -204,11 +195,12 @@ export class WebhookDispatcher implements Job {
   }
 
   /**
-   * Stores the result of an attempt, unless another instance has claimed the delivery meanwhile.
+   * Stores the result of an attempt, unless another instance has claimed the delivery meanwhile. The
+   * lock is that of the delivery only, and the record is held because claims have no lock.
    */
   #keep({ id, attempts }: Delivery, fields: Partial<Delivery>): Promise<void> {
-    return this.#services.storage.transaction(LOCK, async (session) => {
-      const present = await session.find('webhookDelivery', id)
+    return this.#services.storage.transaction(id, async (session) => {
+      const present = await session.hold('webhookDelivery', id)
       if (present?.attempts === attempts) await session.update('webhookDelivery', id, fields)
     })
   }
@@ -241,8 +233,6 @@ export class WebhookDispatcher implements Job {
   }
 }
 
-/** The fields of an attempt without a response so far. */
-const NO_ANSWER_YET = { lastStatus: null, lastError: null, durationMs: null } as const
 const DELIVERED = { status: 'delivered', nextAttemptAt: null } as const
 
 /** Creates the job that deletes deliveries older than seven days. */
