@@ -243,7 +243,7 @@ function switchOff(
   return updateWebhook(services, { actor: DISPATCHER }, input)
 }
 
-/** Returns the jobs that every instance runs periodically. */
+/** Returns the jobs that change records, apart from those of log-in and webhooks. */
 function jobsOf(
   services: ChangeServices,
   { findActor, payments }: ManagementOptions,

@@ -10,7 +10,7 @@ import { rederiveSummaries } from '../summaries/update-summaries.ts'
 import { isFinal } from './scheduled-changes.ts'
 import { performOperation } from './scheduled-operations.ts'
 
-/** The interval of the job, which is the longest delay of a change while a server runs. */
+/** The interval of the job, which is the longest delay of a change while an instance runs the job. */
 const EVERY_MS = 1000
 const MOST_AT_ONCE = 100
 
