@@ -6,15 +6,12 @@ import { SerialQueue } from '../runtime/serial-queue.ts'
 import { MemoryLeases } from './memory-leases.ts'
 import { MemorySession, type MemoryState } from './memory-session.ts'
 
-/**
- * Creates a store in the memory of this process. The records that it returns are frozen.
- * `monotonicNow` is the clock of its leases.
- */
-export function createMemoryStorage(monotonicNow?: () => number): Storage {
+/** Creates a store in the memory of this process. The records that it returns are frozen. */
+export function createMemoryStorage(): Storage {
   const state = emptyState()
   const reader = new MemorySession(state)
   const writers = new SerialQueue()
-  const leases = new MemoryLeases(monotonicNow)
+  const leases = new MemoryLeases()
   let isMigrated = false
   let isClosed = false
 
