@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { table } from '../../test/operator-table.ts'
+import { holds, table } from '../../test/operator-table.ts'
 import { compileCondition, holdsFor } from './condition.ts'
 
 describe('array_contains_all and array_contains_none', () => {
@@ -39,6 +39,7 @@ describe('array_size', () => {
     [[], 'array_size', '0', true],
     [[1, 2], 'array_size', '{"op": "eq", "value": 2}', true],
     [[1, 2], 'array_size', '{"op": "neq", "value": 2}', false],
+    [[1, 2], 'array_size', '{"op": "neq", "value": 3}', true],
     [[1, 2], 'array_size', '{"op": "gt", "value": 1}', true],
     [[1, 2], 'array_size', '{"op": "gte", "value": "3"}', false],
     [[1, 2], 'array_size', '{"op": "lt", "value": 2}', false],
@@ -109,6 +110,8 @@ describe('elem_match', () => {
     [[[[[['a']]]]], 'elem_match', nested(4), false],
     [[], 'elem_match', '[{"attribute": "", "operator": "not_exists"}]', false],
     [[1], 'elem_match', '[]', false],
+    // An absent value is the empty text.
+    [[''], 'elem_match', '[{"attribute": "", "operator": "eq"}]', true],
     [
       { plan: 'pro' },
       'elem_match',
@@ -144,8 +147,10 @@ describe('elem_match', () => {
 describe('elem_match beyond its limit of work', () => {
   const conditions = (count: number, operator = 'neq', value = 'b') =>
     JSON.stringify(Array(count).fill({ attribute: '', operator, value }))
-  const nested = (count: number) =>
-    JSON.stringify([{ attribute: '', operator: 'elem_match', value: conditions(count) }])
+  const nested = (count: number, operator?: string) =>
+    JSON.stringify([{ attribute: '', operator: 'elem_match', value: conditions(count, operator) }])
+  const beside = (count: number, others: string, operator?: string) =>
+    JSON.stringify([...JSON.parse(conditions(count, operator)), ...JSON.parse(others)])
   /** 488 elements that count 16 units each, with 4 units of text in total. */
   const fits = [...Array<string>(487).fill(''), 'aaaa']
 
@@ -154,14 +159,29 @@ describe('elem_match beyond its limit of work', () => {
     [fits, 'elem_match', conditions(64), true],
     [[...fits.slice(1), 'a'.repeat(5)], 'elem_match', conditions(64), false],
     [[...fits, 'a'], 'elem_match', conditions(63), true],
+    // 10 × (16 × 3,000 + 2,000) = 500,000.
+    [[...Array<string>(2999).fill(''), 'a'.repeat(2000)], 'elem_match', conditions(10), true],
+    [[...Array<string>(2999).fill(''), 'a'.repeat(2001)], 'elem_match', conditions(10), false],
+    // Properties of objects count like elements.
+    [[Object.fromEntries(fits.entries())], 'elem_match', conditions(63), true],
+    [[Object.fromEntries(fits.entries())], 'elem_match', conditions(64), false],
     // The outer condition counts too.
     [[fits.slice(1)], 'elem_match', nested(63), true],
     [[fits], 'elem_match', nested(63), false],
+    // Only the conditions inside an inner condition count for its own limit.
+    [[Array<string>(900).fill('')], 'elem_match', beside(30, nested(1)), true],
+    [[['a'.repeat(1000)]], 'elem_match', beside(1, nested(1, 'not_matches'), 'not_matches'), true],
     // Patterns search at most 2,048 units in total, as in an array without `elem_match`.
     [['a'.repeat(1024), 'a'.repeat(1024)], 'elem_match', conditions(1, 'not_matches'), true],
     [['a'.repeat(1024), 'a'.repeat(1024)], 'elem_match', conditions(2, 'not_matches'), false],
     [['a'.repeat(1024), 'a'.repeat(1025)], 'elem_match', conditions(1, 'not_matches'), false],
+    [['a'.repeat(4000)], 'elem_match', conditions(1), true],
   ])
+
+  it('The limit of nesting does not count conditions beside each other', () => {
+    const value = JSON.stringify(Array(6).fill(JSON.parse(nested(1))[0]))
+    expect(holds([['a']], 'elem_match', value)).toBe(true)
+  })
 
   it('An elem_match condition beyond its limit of work does not match, negated or not', () => {
     const it = [...fits, 'aaaaa']

@@ -52,6 +52,19 @@ describe('in_bucket', () => {
     expect(isIn(value, { kind: 'user', key: 'ada' }, { schemes })).toBe(false)
   })
 
+  it('in_bucket passes the strategy of a rollout with fixed shares to the scheme', () => {
+    const schemes = new Map([
+      [
+        'strategy',
+        ({ strategy }: { strategy: string }) =>
+          () =>
+            Number(strategy === 'percentage'),
+      ],
+    ])
+    const value = { salt: '', scheme: 'strategy', ranges: [[1, 2]] }
+    expect(isIn(value, user, { schemes })).toBe(true)
+  })
+
   it('in_bucket passes the total weight to the scheme', () => {
     const schemes = new Map([
       [

@@ -9,8 +9,6 @@ export interface Network {
   readonly masks: readonly number[]
 }
 
-/** The maximum length of an address in text: `0000:…:0000:255.255.255.255`. */
-const MAX_ADDRESS_LENGTH = 45
 const V4_BITS = 32
 const V6_BITS = 128
 /** The length of the prefix of IPv4-mapped IPv6 addresses, in bits. */
@@ -23,7 +21,6 @@ const V6_GROUPS = 8
  * addresses with leading zeros in decimal numbers, with a zone or with a port.
  */
 export function parseAddress(text: string): Address | undefined {
-  if (text.length > MAX_ADDRESS_LENGTH) return undefined
   if (!text.includes(':')) return parseV4(text)
   const words = parseV6(text)
   return words !== undefined && isMapped(words) ? words.slice(3) : words
@@ -35,7 +32,7 @@ export function parseAddress(text: string): Address | undefined {
  */
 export function parseNetwork(text: string): Network | undefined {
   const [base = '', length, ...rest] = text.split('/')
-  if (rest.length > 0 || base.length > MAX_ADDRESS_LENGTH) return undefined
+  if (rest.length > 0) return undefined
   const words = base.includes(':') ? parseV6(base) : parseV4(base)
   if (words === undefined) return undefined
   const most = words.length === 1 ? V4_BITS : V6_BITS
@@ -156,7 +153,7 @@ function parseV6(text: string): Address | undefined {
   const groups: number[] = []
   let gap = text.startsWith('::') ? 0 : -1
   let at = gap === 0 ? 2 : 0
-  while (at < text.length && groups.length < V6_GROUPS) {
+  while (at < text.length) {
     const start = at
     let group = 0
     for (let digit = hexDigit(text, at); digit !== -1; digit = hexDigit(text, at)) {
@@ -180,7 +177,7 @@ function parseV6(text: string): Address | undefined {
     gap = groups.length
     at += 1
   }
-  return at === text.length ? wordsOf(groups, gap) : undefined
+  return wordsOf(groups, gap)
 }
 
 /** Returns the value of the hexadecimal digit at a position, or -1 if there is none. */
@@ -199,7 +196,7 @@ function wordsOf(groups: readonly number[], gap: number): Address | undefined {
   const missing = V6_GROUPS - groups.length
   if (gap === -1 ? missing !== 0 : missing < 1) return undefined
   const groupAt = (index: number) => {
-    if (gap === -1 || index < gap) return groups[index] ?? 0
+    if (index < gap) return groups[index] ?? 0
     return index < gap + missing ? 0 : (groups[index - missing] ?? 0)
   }
   return [0, 2, 4, 6].map((index) => (groupAt(index) << 16) | groupAt(index + 1))

@@ -191,6 +191,7 @@ describe('in_cidr', () => {
     ['10.1.2.3', 'not_in_cidr', '["10.0.0.0/99", "x"]', false],
     ['10.1.2.3', 'not_in_cidr', '["192.168.0.0/16", "x"]', false],
     ['10.1.2.3', 'not_in_cidr', '[]', false],
+    ['10.1.2.3', 'in_cidr', '[]', false],
     ['10.1.2.3/32', 'in_cidr', '10.0.0.0/8', false],
     ['host', 'not_in_cidr', '10.0.0.0/8', false],
     [167_772_161, 'in_cidr', '10.0.0.0/8', false],

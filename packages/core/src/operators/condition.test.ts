@@ -6,6 +6,8 @@ import {
   type CompiledCondition,
   type ConditionScope,
   compileCondition,
+  flagReferenceOf,
+  holdsFor,
   matchesAll,
   matchesAny,
   matchesCondition,
@@ -164,6 +166,85 @@ describe('Conditions on flags', () => {
   })
 })
 
+describe('flagReferenceOf', () => {
+  it('flagReferenceOf returns the flag and the variations of a condition on a flag', () => {
+    const definition = { attribute: 'checkout', operator: 'flag_is_not', value: '["old", "new"]' }
+    const reference = { flagKey: 'checkout', variationKeys: ['old', 'new'] }
+    expect(flagReferenceOf(definition)).toEqual(reference)
+    expect(flagReferenceOf({ ...definition, value: '[null]' })).toEqual({
+      ...reference,
+      variationKeys: [],
+    })
+  })
+
+  it('flagReferenceOf returns undefined for a condition that is not about a flag', () => {
+    const operators = ['eq', 'in_segment', 'nonsense']
+    for (const operator of operators) {
+      expect(flagReferenceOf({ attribute: 'checkout', operator, value: 'new' })).toBeUndefined()
+    }
+  })
+})
+
+describe('Conditions with long values', () => {
+  const withValue = (length: number) => {
+    return compileCondition({ attribute: 'plan', operator: 'contains', value: 'p'.repeat(length) })
+  }
+
+  it('A value of more than 64 UTF-16 units is parsed later, and prepared only once', () => {
+    expect(withValue(64).later).toBeUndefined()
+    const { later } = withValue(65)
+    expect(later?.prepare()).toBe(true)
+    expect(later?.prepare()).toBe(false)
+  })
+
+  it('A condition with a long value has the same results before and after its preparation', () => {
+    const condition = withValue(65)
+    const results = () => [holdsFor(condition, 'p'.repeat(64)), holdsFor(condition, 'p'.repeat(66))]
+    expect(results()).toEqual([false, true])
+    condition.later?.prepare()
+    expect(results()).toEqual([false, true])
+  })
+})
+
+describe('StringSetCondition', () => {
+  const compile = (operator: string, value: string, negate = false) => {
+    return compileCondition({ attribute: 'plan', operator, value, negate })
+  }
+
+  it.each([
+    ['eq', 'a', ['b', 'a', 'c'], true],
+    ['eq', 'a', ['b', 'c'], false],
+    ['neq', 'a', ['b', 'a'], false],
+    ['neq', 'a', ['b', 'c'], true],
+    ['in', '["a", "b"]', ['b'], true],
+    ['in', '["a", "b"]', ['c', 'd', 'e', 'b'], true],
+    ['in', '["a", "b"]', ['c', 'd'], false],
+    ['in', '["a", "b"]', [], false],
+    ['not_in', '["a", 7]', ['7'], false],
+    ['not_in', '["a", 7]', ['b', 'c', 'd'], true],
+    // A structure can equal the whole array, so that its texts are not enough.
+    ['eq', '["a"]', ['a'], undefined],
+    ['in', '["a", {"b": 1}]', ['a'], undefined],
+    ['not_in', '["a", "[1]"]', ['b'], undefined],
+  ])('holdsForAny for the operator %s, the value %j and the texts %j returns %j', (...row) => {
+    const [operator, value, texts, expected] = row
+    const { stringSet } = compile(operator, value)
+    // The second result comes from the parsed strings.
+    for (const _ of ['first', 'second'])
+      expect(stringSet?.holdsForAny(new Set(texts))).toBe(expected)
+    const negated = compile(operator, value, true).stringSet?.holdsForAny(new Set(texts))
+    expect(negated).toBe(expected === undefined ? undefined : !expected)
+  })
+
+  it('Only operators that compare a text with a set of strings have a StringSetCondition', () => {
+    const having = [...operators.keys()].filter(
+      (each) => compile(each, '1').stringSet !== undefined,
+    )
+    expect(having).toEqual(['eq', 'neq', 'in', 'not_in'])
+    expect(compile('in', '[null]').stringSet).toBeUndefined()
+  })
+})
+
 describe('Invalid conditions', () => {
   const garbage: unknown[] = [
     undefined,
@@ -190,6 +271,21 @@ describe('Invalid conditions', () => {
         expect(holds(negated as unknown as ConditionDefinition)).toBe(false)
       }
     }
+  })
+
+  it('An invalid condition on a value never holds', () => {
+    for (const definition of garbage) {
+      expect(holdsFor(compileCondition(definition as ConditionDefinition), 'pro')).toBe(false)
+    }
+  })
+
+  it('A negated condition on networks is invalid if any of its networks is', () => {
+    const definition = { attribute: 'ip', operator: 'in_cidr', value: '["10.0.0.0/8", "x"]' }
+    const context = { kind: 'user', ip: '11.0.0.1' }
+    const negated = compileCondition({ ...definition, negate: true })
+    expect(matchesCondition(negated, { ...scope, context })).toBe(false)
+    const valid = compileCondition({ ...definition, value: '["10.0.0.0/8"]', negate: true })
+    expect(matchesCondition(valid, { ...scope, context })).toBe(true)
   })
 
   it('conditionFault describes every invalid condition', () => {

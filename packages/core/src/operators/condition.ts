@@ -7,6 +7,7 @@ import {
 import type { EvaluationContext } from '../model/context.ts'
 import type { ConditionDefinition } from '../model/definition.ts'
 import type { Extensions } from '../model/extensions.ts'
+import { getOrMake } from '../model/get-or-make.ts'
 import type { JsonValue } from '../model/json.ts'
 import { parseTexts, type Test, type TestResult } from './comparison.ts'
 import type { Wanted } from './operator.ts'
@@ -142,12 +143,8 @@ export function sharedConditions(
 ): (definition: ConditionDefinition) => CompiledCondition {
   const cache = new Map<string, CompiledCondition>()
   return (definition) => {
-    const name = isWellFormed(definition) ? nameOf(definition) : ''
-    const shared = cache.get(name)
-    if (shared !== undefined) return shared
-    const condition = compileCondition(definition, extensions)
-    if (name !== '') cache.set(name, condition)
-    return condition
+    const compile = () => compileCondition(definition, extensions)
+    return isWellFormed(definition) ? getOrMake(cache, nameOf(definition), compile) : compile()
   }
 }
 

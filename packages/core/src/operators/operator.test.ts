@@ -139,6 +139,31 @@ describe('in', () => {
     [null, 'not_in', '[]', false],
   ])
 
+  describe('in for a long list of arrays and objects', () => {
+    const list = [0, 1, 2, 3, 4, 5].flatMap((n) => [[n], { a: n, b: [{ d: 1, c: n }] }, [n, n]])
+    const value = JSON.stringify(list)
+    table([
+      [{ b: [{ c: 5, d: 1 }], a: 5 }, 'in', value, true],
+      [{ a: 5, b: [{ c: 4, d: 1 }] }, 'in', value, false],
+      [{ a: 5, b: [{ c: 5, d: null }] }, 'in', value, false],
+      [{ a: 5, c: [{ c: 5, d: 1 }] }, 'in', value, false],
+      [{ a: 5 }, 'in', value, false],
+      [[[4, 4]], 'in', value, true],
+      [[4, 4], 'in', value, true],
+      [[4, 3], 'in', value, false],
+      [[[7]], 'in', value, false],
+      ['[1]', 'in', value, false],
+      [null, 'in', value, false],
+    ])
+
+    it('in matches an array that is nested too deeply for the stack', () => {
+      const deep = (inner: string) => `${'['.repeat(50_000)}${inner}${']'.repeat(50_000)}`
+      const deepList = `[${[1, 2, 3, 4, 5, 6].map((n) => deep(`${n}`)).join(',')}]`
+      expect(holds([JSON.parse(deep('5'))], 'in', deepList)).toBe(true)
+      expect(holds([JSON.parse(deep('7'))], 'in', deepList)).toBe(false)
+    })
+  })
+
   it('in and not_in refuse a list with null', () => {
     expect(holds('a', 'in', '["a", null]')).toBe(false)
     expect(holds('b', 'not_in', '["a", null]')).toBe(false)
@@ -180,6 +205,7 @@ describe('Operators that ignore case', () => {
     [['A', 'B'], 'eq_ci', 'b', true],
     ['B', 'in_ci', '["a", "b"]', true],
     ['b', 'in_ci', '["A", "B"]', true],
+    ['X', 'in_ci', '[{"a": 1}, "x"]', true],
     ['C', 'in_ci', '["a", "b"]', false],
     ['B', 'not_in_ci', '["a", "b"]', false],
     ['C', 'not_in_ci', '["a", "b"]', true],
