@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { dependentsOf, findUnresolvable } from './dependency-graph.ts'
+import { dependenciesOf, dependentsOf, findUnresolvable } from './dependency-graph.ts'
 
 const node = (name: string, ...dependsOn: string[]) => ({ name, dependsOn })
 const always = () => true
@@ -44,6 +44,15 @@ describe('findUnresolvable', () => {
     const isHop = (name: string) => name !== 'n66' && name !== 'both'
     expect(findUnresolvable(shortcut, isHop)).toEqual(new Set())
     expect(findUnresolvable([...shortcut, node('end', 'both')], isHop)).toEqual(new Set(['end']))
+  })
+})
+
+describe('dependenciesOf', () => {
+  it('dependenciesOf returns direct and indirect dependencies, and terminates for cycles', () => {
+    const nodes = [node('a', 'b'), node('b', 'c', 'a'), node('c'), node('d', 'e'), node('e')]
+    expect(dependenciesOf(nodes, ['a'])).toEqual(new Set(['a', 'b', 'c']))
+    expect(dependenciesOf(nodes, ['d', 'ghost'])).toEqual(new Set(['d', 'ghost', 'e']))
+    expect(dependenciesOf(nodes, [])).toEqual(new Set())
   })
 })
 

@@ -30,6 +30,21 @@ describe('matchesSegment', () => {
     expect(isIn(segment('s', { rules }), USER)).toBe(true)
   })
 
+  it.each([
+    ['AND', [true, false, false]],
+    ['OR', [true, true, false]],
+    ['NOT', [false, false, true]],
+  ] as const)(
+    'A segment with the operator %s matches all, some or none of its rules: %j',
+    (...row) => {
+      const [logicalOp, expected] = row
+      const rules = ['a', 'b'].map((attribute) => ({ attribute, operator: 'exists', value: '' }))
+      const contexts = [{ ...USER, a: 1, b: 1 }, { ...USER, b: 1 }, USER]
+      const found = contexts.map((context) => isIn(segment('s', { rules, logicalOp }), context))
+      expect(found).toEqual(expected)
+    },
+  )
+
   it('Excluded keys take precedence over included keys and over the inclusion of every context', () => {
     const lists = { force: true, included: ['user-1'], excluded: ['user-1'] }
     expect(isIn(segment('s', lists), USER)).toBe(false)
