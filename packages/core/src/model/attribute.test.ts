@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { findAttribute, findBucketingKey, findContextKey } from './attribute.ts'
-import { type EvaluationContext, parseContext } from './context.ts'
+import { type EvaluationContext, MAX_CONTEXT_NESTING, parseContext } from './context.ts'
 
 const user = (attributes: object): EvaluationContext =>
   parseContext({ kind: 'user', ...attributes })
@@ -27,6 +27,8 @@ describe('findAttribute', () => {
     const context = parseContext({ kind: 'multi', 'a.b': { c: 1 }, a: { x: { c: 2 } } })
     expect(findAttribute(context, 'a.b.c')).toBe(1)
     expect(findAttribute(context, 'a.x.c')).toBe(2)
+    const deep = parseContext({ kind: 'multi', 'a.b': { c: { d: { e: 3 } } } })
+    expect(findAttribute(deep, 'a.b.c.d.e')).toBe(3)
   })
 
   it('The attribute kind of a multi context is the list of its kinds, user first', () => {
@@ -45,6 +47,7 @@ describe('findAttribute', () => {
     expect(findAttribute(context, '/')).toBe(2)
     expect(findAttribute(context, '/x')).toBe(3)
     expect(findAttribute(context, '/user/x')).toBe(4)
+    expect(findAttribute(user({ x: { y: 5 } }), '/user/x/y')).toBe(5)
     expect(findAttribute(user({ '~1': 5 }), '/~01')).toBe(5)
   })
 
@@ -68,6 +71,14 @@ describe('findAttribute', () => {
     }
     const own = user(JSON.parse('{"__proto__": {"plan": "pro"}}'))
     expect(findAttribute(own, '__proto__.plan')).toBe('pro')
+  })
+
+  it('findAttribute follows a path to the deepest level of a context', () => {
+    let deepest: object = { last: 1 }
+    for (let level = 2; level < MAX_CONTEXT_NESTING; level += 1) deepest = { a: deepest }
+    const path = `${'a.'.repeat(MAX_CONTEXT_NESTING - 2)}last`
+    expect(findAttribute(user({ b: deepest }), `b.${path}`)).toBe(1)
+    expect(findAttribute(user({ b: deepest }), `user.b.${path}`)).toBe(1)
   })
 
   it('findAttribute accepts references that are longer than any context', () => {
@@ -103,6 +114,10 @@ describe('findBucketingKey', () => {
   it('An attribute named user.key, or the key of a nested user, takes precedence over the key of the context', () => {
     const within = parseContext({ kind: 'device', key: 'd-1', user: { key: 'u-1' } })
     expect(findBucketingKey(within, 'user.key')).toBe('u-1')
+    const named = parseContext({ kind: 'device', key: 'd-1', 'user.key': 'u-3' })
+    expect(findBucketingKey(named, 'user.key')).toBe('u-3')
+    const inPart = parseContext({ kind: 'multi', device: { 'user.key': 'u-4' } })
+    expect(findBucketingKey(inPart, 'user.key')).toBe('u-4')
     const both = parseContext({ ...within, 'user.key': 'u-2' })
     expect(findBucketingKey(both, 'user.key')).toBe('u-2')
     const neither = parseContext({ kind: 'device', key: 'd-1', user: 'u-1', 'user.key': null })

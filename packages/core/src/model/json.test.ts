@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isJsonObject, type JsonValue, jsonEquals } from './json.ts'
+import { elementsOf, isJsonObject, type JsonValue, jsonEquals } from './json.ts'
 
 describe('isJsonObject', () => {
   it('isJsonObject accepts plain objects, with or without a prototype', () => {
@@ -38,6 +38,13 @@ describe('jsonEquals', () => {
     expect(jsonEquals(b, a)).toBe(false)
   })
 
+  it('jsonEquals distinguishes an undefined property from an absent one', () => {
+    const undefinedA = { a: undefined } as unknown as JsonValue
+    expect(jsonEquals(undefinedA, { b: 1 })).toBe(false)
+    expect(jsonEquals({ b: 1 }, undefinedA)).toBe(false)
+    expect(jsonEquals(undefinedA, { a: null })).toBe(false)
+  })
+
   it('jsonEquals ignores the order of properties at any depth', () => {
     expect(jsonEquals({ a: [{ b: 1, c: 2 }], d: null }, { d: null, a: [{ c: 2, b: 1 }] })).toBe(
       true,
@@ -57,5 +64,15 @@ describe('jsonEquals', () => {
     const deep = (last: string) => JSON.parse(`${'['.repeat(1e5)}${last}${']'.repeat(1e5)}`)
     expect(jsonEquals(deep('1'), deep('1'))).toBe(true)
     expect(jsonEquals(deep('1'), deep('2'))).toBe(false)
+  })
+})
+
+describe('elementsOf', () => {
+  it('elementsOf returns an array, and throws for other values and for undefined elements', () => {
+    const list = [1, null]
+    expect(elementsOf(list)).toBe(list)
+    for (const odd of [undefined, null, 'text', { length: 1 }, [1, undefined]]) {
+      expect(() => elementsOf(odd as unknown[])).toThrow('An array is missing or contains')
+    }
   })
 })

@@ -14,6 +14,7 @@ describe('Quoting of values in messages', () => {
     expect(textOf('[1]')).toBe('[1]')
     expect(textOf([1, 'a'])).toBe('[1,"a"]')
     expect(textOf({ toString: 1, valueOf: 1 })).toBe('{"toString":1,"valueOf":1}')
+    expect(textOf([true, { no: false }])).toBe('[true,{"no":false}]')
     expect(textOf(null)).toBe('null')
     expect(textOf(undefined)).toBe('')
     expect(quote(Object.create(null))).toBe('"{}"')
