@@ -212,3 +212,24 @@ describe('isExactNumber', () => {
     }
   })
 })
+
+describe('authoringFault for brackets and conditions in other values', () => {
+  it('Only operators that accept any text suggest how to compare with an opening bracket', () => {
+    const suggestion = 'To compare with this text, write ["[1.0"].'
+    const fault = (operator: string) => {
+      return `The value of "${operator}" starts with "[" but is not a JSON array.`
+    }
+    for (const operator of ['in', 'contains', 'in_segment']) {
+      expect(faultOf(operator, '[1.0')).toBe(`${fault(operator)} ${suggestion}`)
+    }
+    for (const operator of ['semver_in', 'in_cidr', 'is_type']) {
+      expect(faultOf(operator, '[1.0')).toBe(fault(operator))
+    }
+  })
+
+  it('Only elem_match reads its value as conditions', () => {
+    const value = '[{"attribute": "x", "operator": "like", "value": "y"}]'
+    expect(faultOf('elem_match', value)).toContain('There is no operator "like".')
+    expect(faultOf('eq', value)).toBeUndefined()
+  })
+})

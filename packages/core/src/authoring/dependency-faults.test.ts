@@ -100,3 +100,40 @@ describe('The errors of flags and segments that depend on themselves', () => {
     expect(runToEnd(published.checkChange([change]))).toEqual([])
   })
 })
+
+describe('The message of a cycle', () => {
+  const cycleOf = (length: number) => {
+    const keys = Array.from({ length }, (_, at) => `${'abcdefghijk'[at]}`)
+    const flags = keys.map((key, at) => needs(key, keys[(at + 1) % length] ?? ''))
+    return messagesOf(flags)[0]
+  }
+
+  it('The message of a cycle names up to 9 flags, and the first 8 of a longer cycle', () => {
+    expect(cycleOf(9)).toContain('Prerequisite cycle: a → b → c → d → e → f → g → h → i → a.')
+    expect(cycleOf(10)).toContain('cycle: a → b → c → d → e → f → g → h → … (2 more) → a.')
+  })
+
+  it('A flag that only leads to a cycle is not part of the cycle', () => {
+    const messages = messagesOf([needs('a', 'b'), needs('b', 'c'), needs('c', 'b')])
+    expect(messages.join()).not.toContain('cycle: a')
+    expect(messages[0]).toContain('The flag a needs the flag b, which cannot be evaluated.')
+    expect(messages[1]).toContain('Prerequisite cycle: b → c → b.')
+  })
+
+  it('A cycle consists of prerequisites only if each flag has the next one as a prerequisite', () => {
+    const others = [needs('x'), needs('y')]
+    const mixed = (key: string, other: string) => {
+      const rules = [ruleDefinition({ conditions: [isOn(other)] })]
+      return { ...needs(key, 'x'), rules }
+    }
+    expect(messagesOf([mixed('a', 'b'), mixed('b', 'a'), ...others])[0]).toContain(
+      'Dependency cycle: flag a → flag b → flag a.',
+    )
+    expect(messagesOf([mixed('a', 'b'), needs('b', 'a'), ...others])[0]).toContain(
+      'Dependency cycle: flag a → flag b → flag a.',
+    )
+    expect(messagesOf([needs('a', 'x', 'b', 'y'), needs('b', 'a'), ...others])[0]).toContain(
+      'Prerequisite cycle: a → b → a.',
+    )
+  })
+})

@@ -118,6 +118,35 @@ describe('findIssues', () => {
     expect(findIssues(after)).toEqual(findIssues(before).slice(0, 1))
   })
 
+  it('findIssues reports flags and segments that are not arrays', () => {
+    const definition = { version: 1, flags: 'x', segments: null } as unknown as FlagSetDefinition
+    const message = '`flags` and `segments` must be arrays.'
+    expect(findIssues(compileFlagSet(definition)).map((issue) => issue.message)).toEqual([
+      message,
+      message,
+    ])
+  })
+
+  it('findIssues distinguishes a missing rollout from an invalid one among others', () => {
+    const rollout = (id: string, to: number): RolloutDefinition => ({
+      ...{ id, bucketBy: 'user.key', salt: 's', scheme: 'ff', strategy: 'percentage' as const },
+      ranges: [{ variationId: 'on', from: 0, to }],
+    })
+    const rollouts = [rollout('valid', 1), rollout('invalid', 0.5), rollout('last', 2)]
+    const issuesOf = (rolloutId: string) => {
+      const rules = [ruleDefinition({ variationId: null, rolloutId })]
+      return messagesOf([flagDefinition('a', { rules, rollouts })])
+    }
+    expect(issuesOf('valid')).toEqual([])
+    expect(issuesOf('missing')).toEqual([
+      'The rule "rule" refers to the missing rollout "missing".',
+    ])
+    expect(issuesOf('invalid')).toEqual([
+      'The rollout "invalid" is invalid. ' +
+        'A range must have two integers from 0 to 100000, the lower one first.',
+    ])
+  })
+
   it('findIssues warns of a boolean flag that serves true while it is inactive', () => {
     const on = flagDefinition('a', { defaultVariationId: 'on' })
     const warnings = (flag: FlagDefinition) =>
@@ -127,6 +156,7 @@ describe('findIssues', () => {
     expect(warnings(on)).toEqual([['warning', 'a']])
     expect(warnings({ ...on, offVariationId: 'on' })).toEqual([['warning', 'a']])
     expect(warnings({ ...on, offVariationId: 'off' })).toEqual([])
+    expect(warnings({ ...on, type: 'json' })).toEqual([])
     expect(findErrors(compileFlagSet(flagSetDefinition([on])))).toEqual([])
   })
 })

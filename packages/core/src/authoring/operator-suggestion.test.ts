@@ -58,3 +58,10 @@ it('The message for a condition on elements names the unknown operator and the s
     'Condition 0 in the value of "elem_match": There is no operator "equals". Did you mean "eq"?',
   )
 })
+
+it.each(['xy', 'xxxcontains'])(
+  'The message for the operator %s suggests no operator, because too much differs.',
+  (name) => {
+    expect(unknownOperator(name)).toContain('Common operators are')
+  },
+)

@@ -8,7 +8,12 @@ import {
 import { compileFlagSet, type FlagSet } from '../evaluation/flag-set.ts'
 import type { EvaluationContext } from '../model/context.ts'
 import type { ConditionDefinition, RolloutDefinition } from '../model/definition.ts'
-import { attributesRead, minimalContext } from './attributes-read.ts'
+import {
+  attributesRead,
+  attributesReadBy,
+  knownAttributes,
+  minimalContext,
+} from './attributes-read.ts'
 
 function condition(attribute: string, operator = 'eq', value = 'x'): ConditionDefinition {
   return { attribute, operator, value }
@@ -167,5 +172,98 @@ describe('minimalContext', () => {
 
   it('minimalContext returns the empty context unchanged', () => {
     expect(minimalContext(reading('plan'), {})).toEqual({})
+  })
+})
+
+describe('minimalContext for attributes that are named like a key', () => {
+  const named = { key: 'k', 'user.key': 1, 'device.key': 2, 'other.key': 3, plan: 'pro' }
+
+  it('minimalContext keeps the attributes that take precedence over a key of the context', () => {
+    const device = { kind: 'device', ...named }
+    expect(plain(minimalContext(reading('age'), device))).toEqual({
+      ...{ kind: 'device', key: 'k', 'user.key': 1, 'device.key': 2 },
+    })
+    const multi = { kind: 'multi', device: named, 'other.key': 'not a kind' } as const
+    expect(plain(minimalContext(reading('age'), multi))).toEqual({
+      kind: 'multi',
+      device: { key: 'k', 'user.key': 1, 'device.key': 2 },
+    })
+  })
+
+  it('minimalContext keeps the attributes of other references that are passed', () => {
+    const context = { kind: 'user', ...named }
+    expect(plain(minimalContext(reading('age'), context, ['other.key', 'user.plan']))).toEqual({
+      ...{ kind: 'user', key: 'k', 'user.key': 1, 'other.key': 3, plan: 'pro' },
+    })
+  })
+
+  it('minimalContext keeps the name after a kind rather than a path after it', () => {
+    const context = { kind: 'user', 'a.b': 1, a: { b: 2, c: 3 } }
+    expect(plain(minimalContext(reading('user.a.b'), context))).toEqual({ kind: 'user', 'a.b': 1 })
+    expect(plain(minimalContext(reading('/user/a/c'), context))).toEqual({
+      kind: 'user',
+      a: { c: 3 },
+    })
+  })
+})
+
+describe('attributesReadBy', () => {
+  const onFlag = { attribute: 'needed', operator: 'flag_is', value: 'on' }
+  const rules = (attribute: string, changes = {}) => {
+    return { rules: [ruleDefinition({ conditions: [condition(attribute)], ...changes })] }
+  }
+  const flagSet = compileFlagSet(
+    flagSetDefinition(
+      [
+        flagDefinition('a', {
+          rules: [ruleDefinition({ conditions: [onFlag, condition('of-a')] })],
+        }),
+        flagDefinition('b', rules('of-b', { segmentId: 's' })),
+        flagDefinition('needed', rules('of-needed')),
+      ],
+      [
+        segmentDefinition('s', { rules: [condition('of-s')] }),
+        segmentDefinition('unused', { rules: [condition('of-unused')] }),
+      ],
+    ),
+  )
+
+  it('attributesReadBy returns the attributes of flags and of the flags and segments they refer to', () => {
+    expect(attributesReadBy(flagSet, ['a'])).toEqual(new Set(['of-a', 'of-needed']))
+    expect(attributesReadBy(flagSet, ['b'])).toEqual(new Set(['of-b', 'of-s']))
+    expect(attributesReadBy(flagSet, ['needed', 'b'])).toEqual(
+      new Set(['of-b', 'of-needed', 'of-s']),
+    )
+  })
+
+  it('attributesReadBy ignores unknown flags', () => {
+    expect(attributesReadBy(flagSet, ['unknown', 's'])).toEqual(new Set())
+    expect(attributesReadBy(flagSet, [])).toEqual(new Set())
+  })
+})
+
+describe('knownAttributes', () => {
+  const attributes = { plan: 'pro', nothing: null, address: { country: 'at' }, 'a.b': 1, list: [1] }
+
+  it('knownAttributes knows kept references, kinds, keys and attributes that are not objects', () => {
+    const isKnown = knownAttributes({ kind: 'device', ...attributes }, new Set(['kept']))
+    const known = ['kept', 'kind', 'key', 'user.key', 'device.key', 'plan', 'a.b', 'list']
+    const unknown = ['nothing', 'address', 'address.country', 'age', 'other.key', 'toString']
+    expect([...known, ...unknown].filter(isKnown)).toEqual(known)
+  })
+
+  it('knownAttributes knows the attributes of the kind user of a multi context, and all keys', () => {
+    const isKnown = knownAttributes(
+      { kind: 'multi', user: attributes, device: { size: 1 } },
+      new Set(),
+    )
+    const known = ['kind', 'key', 'user.key', 'device.key', 'plan', 'a.b']
+    const unknown = ['size', 'device', 'user', 'address', 'other.key', 'kind.key']
+    expect([...known, ...unknown].filter(isKnown)).toEqual(known)
+    const withoutUser = knownAttributes({ kind: 'multi', device: attributes }, new Set())
+    expect(['plan', 'device.key', 'user.key'].filter(withoutUser)).toEqual([
+      'device.key',
+      'user.key',
+    ])
   })
 })
