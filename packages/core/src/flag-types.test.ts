@@ -11,6 +11,27 @@ const types = {
 }
 const flags = defineFlags(types)
 
+describe('The flag types', () => {
+  it('A flag type has the type of the flag, the fallback and, if there are only a few, all values', () => {
+    expect(bool(true)).toMatchObject({ type: 'boolean', fallback: true, values: [true, false] })
+    expect(text('a')).toMatchObject({ type: 'string', fallback: 'a' })
+    expect(number(1)).toMatchObject({ type: 'number', fallback: 1 })
+    expect(types.theme).toMatchObject({ type: 'string', values: ['light', 'dark'] })
+    expect(json()).toMatchObject({ type: 'json', fallback: null })
+  })
+
+  it('isValue accepts exactly the values of the flag type', () => {
+    const all = [true, 'light', 'x', 1, Number.NaN, null, { max: 1 }]
+    const accepted = (type: keyof typeof types) => all.filter((value) => types[type].isValue(value))
+    expect(accepted('new-checkout')).toEqual([true])
+    expect(accepted('title')).toEqual(['light', 'x'])
+    expect(accepted('theme')).toEqual(['light'])
+    expect(accepted('retries')).toContain(1)
+    expect(accepted('retries')).not.toContain('x')
+    expect(accepted('limits')).toEqual(all.filter((value) => value !== null))
+  })
+})
+
 describe('defineFlags of @ff/core/flag-types', () => {
   it('Flag types have the types and allFrom, and no functions of the engine', () => {
     expect(Object.keys(flags)).toEqual(['types', 'allFrom'])

@@ -330,3 +330,18 @@ describe('explainFlag', () => {
     expect(JSON.stringify(steps).length).toBeLessThan(2_000)
   })
 })
+
+describe('The explanation of a malformed flag', () => {
+  it('The step of a malformed flag has the messages of its first five faults, and of no other flag', () => {
+    const needing = (key: string, ...others: string[]) => {
+      const prerequisites = others.map((flagId) => ({ flagId, variationIds: ['on'] }))
+      return flagDefinition(key, { prerequisites })
+    }
+    const { steps } = explain([needing('b', '1', '2', '3', '4', '5', '6'), needing('a', '0')], user)
+    const fault = (id: number) =>
+      `The flag b needs the flag with the id ${id}, which does not exist.`
+    expect(steps[0]?.text).toBe(
+      ['A dependency of the flag cannot be resolved.', ...[1, 2, 3, 4, 5].map(fault)].join(' '),
+    )
+  })
+})

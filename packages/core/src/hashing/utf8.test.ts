@@ -11,6 +11,8 @@ describe('utf8', () => {
     '\ud800',
     '\udfff',
     'a\udc00b',
+    '\uffffa\uffff',
+    '\ud800\ue000\udbff\ue000',
     '\ud83d\ud83d\ude00',
   ])('utf8 encodes %j like TextEncoder, with U+FFFD for a lone surrogate', (text) => {
     expect([...utf8(text)]).toEqual([...new TextEncoder().encode(text)])

@@ -81,6 +81,63 @@ describe('moveRanges', () => {
     )
   })
 
+  it('moveRanges returns ranges that have the new shares already, even if they could be merged', () => {
+    const split = ranges('a 0-5', 'a 5-10', 'b 10-20')
+    expect(moveRanges(split, [share('a', 10), share('b', 10)])).toEqual(split)
+  })
+
+  it('A variation that shrinks gives up whole small ranges before a part of a large one', () => {
+    const before = ranges('a 0-40', 'b 40-45', 'a 45-50', 'c 50-60', 'a 60-90')
+    expect(moveRanges(before, [share('a', 65), share('b', 5), share('c', 20)])).toEqual(
+      ranges('a 0-40', 'b 40-45', 'c 45-65', 'a 65-90'),
+    )
+  })
+
+  it('The variation that gains the most buckets receives ranges that are not next to one that grows', () => {
+    const before = ranges('a 0-50', 'x 50-60', 'y 60-100')
+    expect(
+      moveRanges(before, [
+        share('a', 20),
+        share('b', 10),
+        share('c', 20),
+        share('x', 10),
+        share('y', 40),
+      ]),
+    ).toEqual(ranges('a 0-20', 'b 20-30', 'c 30-50', 'x 50-60', 'y 60-100'))
+  })
+
+  it('After any sequence of changes, each variation has its share and as few buckets as possible moved', () => {
+    let current = ranges('a 0-50', 'b 50-80', 'c 80-100')
+    const steps = [
+      [20, 30, 50],
+      [60, 0, 30],
+      [10, 10, 10],
+      [33.333, 33.333, 33.334],
+      [0, 99.999, 0.001],
+      [25, 50, 25],
+      [24.5, 51, 24.5],
+    ]
+    const sizeOf = (list: readonly BucketRange[], id: string) => {
+      const own = list.filter(({ variationId }) => variationId === id)
+      return own.reduce((sum, { from, to }) => sum + to - from, 0)
+    }
+    for (const [a = 0, b = 0, c = 0] of steps) {
+      const next = moveRanges(current, [share('a', a), share('b', b), share('c', c)])
+      const sizes = ['a', 'b', 'c'].map((id) => sizeOf(next, id))
+      expect(sizes).toEqual([a, b, c].map((weight) => Math.round(weight * 1000)))
+      const gained = ['a', 'b', 'c'].map((id, at) => {
+        return Math.max(0, (sizes[at] ?? 0) - sizeOf(current, id))
+      })
+      const unowned = (list: readonly BucketRange[]) => {
+        return 100_000 - ['a', 'b', 'c'].reduce((sum, id) => sum + sizeOf(list, id), 0)
+      }
+      const freed = Math.max(0, unowned(next) - unowned(current))
+      const least = gained.reduce((sum, count) => sum + count, freed)
+      expect(movedPercentage(current, next)).toBe(least / 1000)
+      current = next
+    }
+  })
+
   it('moveRanges refuses shares with a sum of more than 100 %', () => {
     expect(() => moveRanges([], [share('a', 60), share('b', 41)])).toThrowError(
       expect.objectContaining({ code: 'INVALID_DEFINITION' }),
