@@ -56,10 +56,18 @@ export function reservePostgresSchema(): ReservedPostgresSchema {
 
 /** Runs one statement on the database of the test run, or on the database of a URL. */
 export async function runOnPostgres(statement: string, url?: string): Promise<void> {
-  const client = new Client({ connectionString: url ?? inject('postgresUrl') })
+  await readFromPostgres(statement, url)
+}
+
+/** Runs one statement like `runOnPostgres`, and returns its rows. */
+export async function readFromPostgres(
+  statement: string,
+  url = inject('postgresUrl'),
+): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  const client = new Client({ connectionString: url })
   await client.connect()
   try {
-    await client.query(statement)
+    return (await client.query(statement)).rows
   } finally {
     await client.end()
   }
