@@ -2,7 +2,7 @@ import type { FlagDefinition } from '@ff/core'
 import type { Storage } from '@ff/storage'
 import { expect } from 'vitest'
 import type { Tenant } from '../world/world.ts'
-import { ask, type DataFile } from './data-file.ts'
+import { ask, type Tenants } from './data-file.ts'
 
 interface Counter {
   readonly flagKey: string
@@ -29,11 +29,11 @@ export interface Kept {
  * acknowledged ones and at most one more.
  */
 export class CountingWriter {
-  readonly #file: DataFile
+  readonly #tenant: Tenant
   readonly #counters: Counter[] = []
 
-  constructor(file: DataFile) {
-    this.#file = file
+  constructor({ tenant }: Pick<Tenants, 'tenant'>) {
+    this.#tenant = tenant
   }
 
   /** The number of acknowledged writes. */
@@ -73,7 +73,7 @@ export class CountingWriter {
 
   async #create(url: string, counter: Counter): Promise<number | undefined> {
     const { flagKey: key, idempotencyKey } = counter
-    const { tenant } = this.#file
+    const tenant = this.#tenant
     const variations = ['main', 'spare'].map((name) => ({ key: name, value: '0' }))
     const answer = await ask(`${url}/projects/${tenant.project.id}/flags`, {
       method: 'POST',
@@ -88,7 +88,7 @@ export class CountingWriter {
   }
 
   async #countUp(url: string, counter: Counter): Promise<number | undefined> {
-    const { tenant } = this.#file
+    const tenant = this.#tenant
     const { flagId, variationId } = counter.ids ?? { flagId: '', variationId: '' }
     const flag = `${url}/projects/${tenant.project.id}/flags/${flagId}`
     for (;;) {

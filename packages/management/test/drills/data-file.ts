@@ -2,17 +2,22 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Storage } from '@ff/storage'
+import { postgres } from '@ff/storage/postgres'
 import { sqlite } from '@ff/storage/sqlite'
 import { onTestFinished } from 'vitest'
 import { type Json, type Tenant, World } from '../world/world.ts'
 
-/** A data file with two organizations, and the credentials to use it over HTTP. */
-export interface DataFile {
-  readonly path: string
+/** Two organizations of a store, and the credentials to use it over HTTP. */
+export interface Tenants {
   readonly tenant: Tenant
   readonly sdkKey: string
   /** An SDK key of another organization, which always serves `steady: false`. */
   readonly bystanderKey: string
+}
+
+/** A data file with two organizations. */
+export interface DataFile extends Tenants {
+  readonly path: string
 }
 
 /** Creates a data file, which is deleted after the test. */
@@ -20,7 +25,12 @@ export async function createDataFile(): Promise<DataFile> {
   const folder = await mkdtemp(join(tmpdir(), 'ff-drill-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   const path = join(folder, 'flags.db')
-  return withStorage(path, async (storage) => {
+  return { path, ...(await addTenants(path)) }
+}
+
+/** Adds the organizations to the store at a location, which no server uses. */
+export function addTenants(location: string): Promise<Tenants> {
+  return withStorage(location, async (storage) => {
     const world = await World.create(storage)
     const tenant = await world.addTenant('Acme')
     const sdkKey = await addSdkKey(world, tenant)
@@ -29,7 +39,7 @@ export async function createDataFile(): Promise<DataFile> {
       token: bystander.tokens.editor,
       body: { key: 'steady', type: 'boolean' },
     })
-    return { path, tenant, sdkKey, bystanderKey: await addSdkKey(world, bystander) }
+    return { tenant, sdkKey, bystanderKey: await addSdkKey(world, bystander) }
   })
 }
 
@@ -39,12 +49,16 @@ async function addSdkKey(world: World, { project, live }: Tenant): Promise<strin
   return (await world.management.createSdkKey({ params, body })).key
 }
 
-/** Opens the store of a data file and closes it after `work`. No server may have the file open. */
+/**
+ * Opens the store at a location, the path of a data file or the URL of a PostgreSQL database, and
+ * closes it after `work`. No server may have a data file open.
+ */
 export async function withStorage<T>(
-  path: string,
+  location: string,
   work: (storage: Storage) => Promise<T>,
 ): Promise<T> {
-  const { storage } = sqlite({ path })
+  const isPostgres = location.startsWith('postgres:')
+  const { storage } = isPostgres ? postgres({ url: location }) : sqlite({ path: location })
   try {
     await storage.migrate()
     return await work(storage)

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import type { PostgresOptions } from '@ff/storage/postgres'
 import { onTestFinished } from 'vitest'
 import { IS_FULL } from '../../../server/test/drills/scale.ts'
 
@@ -32,20 +33,28 @@ interface Limits {
   readonly heapMiB?: number
   /** The maximum memory for the contexts of live clients. */
   readonly heldContextBytes?: number
+  /** The time limits of the PostgreSQL adapter. */
+  readonly postgres?: Partial<PostgresOptions>
+  /** `true` if the log of the server is discarded, because the drill causes many errors. */
+  readonly isSilent?: boolean
 }
 
-/** Starts a flag server over a data file in a separate process. Resolves when it is ready. */
+/**
+ * Starts a flag server in a separate process over a store: the path of a data file, or the URL of a
+ * PostgreSQL database. Resolves when it is ready.
+ */
 export async function startServer(
-  path: string,
-  { fileKiB, newSockets, heapMiB, heldContextBytes }: Limits = {},
+  location: string,
+  { fileKiB, newSockets, heapMiB, heldContextBytes, postgres, isSilent = false }: Limits = {},
 ): Promise<ServerProcess> {
-  const settings = [newSockets ?? '', heldContextBytes ?? ''].map(String)
+  const options = postgres === undefined ? '' : JSON.stringify(postgres)
+  const settings = [newSockets ?? '', heldContextBytes ?? '', options].map(String)
   const heap = heapMiB === undefined ? [] : [`--max-old-space-size=${heapMiB}`]
-  const command = [process.execPath, ...heap, ...PACKAGES, PROGRAM, path, ...settings]
+  const command = [process.execPath, ...heap, ...PACKAGES, PROGRAM, location, ...settings]
   const limit = fileKiB === undefined ? '' : `ulimit -f ${fileKiB}; `
   const startedAt = performance.now()
   const child = spawn('bash', ['-c', `${limit}exec "$@"`, 'bash', ...command], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', isSilent ? 'ignore' : 'inherit'],
   })
   onTestFinished(() => {
     child.kill('SIGKILL')

@@ -1,10 +1,12 @@
-// Serves a data file over HTTP and WebSocket until SIGTERM, as a host would.
-// Parameters: the file, the maximum number of new sockets per second, and the maximum bytes of
-// contexts; the last two may be empty for the defaults. Prints `listening PORT`.
+// Serves a store over HTTP and WebSocket until SIGTERM, as a host would. Prints `listening PORT`.
+// Parameters: the path of a data file or the URL of a PostgreSQL database, the maximum number of
+// new sockets per second, the maximum bytes of contexts, and options of `postgres` as JSON; the
+// last three may be empty for the defaults.
 import { createServer } from 'node:http'
 import { createManagement } from '@ff/management/node'
 import { createFlagServer } from '@ff/server'
 import { attachWebSocket, toNodeHandler } from '@ff/server/node'
+import { postgres } from '@ff/storage/postgres'
 import { sqlite } from '@ff/storage/sqlite'
 
 /** The time limits of the standalone server. */
@@ -14,9 +16,13 @@ const SLOW_SENDERS = {
   connectionsCheckingInterval: 5_000,
 }
 
-const [path = '', newSockets = '', heldContextBytes = ''] = process.argv.slice(2)
+const [location = '', newSockets = '', heldContextBytes = '', postgresOptions = ''] =
+  process.argv.slice(2)
+const store = location.startsWith('postgres:')
+  ? postgres({ url: location, ...JSON.parse(postgresOptions || '{}') })
+  : sqlite({ path: location })
 const flags = createFlagServer({
-  ...sqlite({ path }),
+  ...store,
   trustProxy: true,
   // Drills write as fast as the store permits, with one token.
   management: createManagement({ managementRateLimit: 1_000_000 }),
