@@ -10,7 +10,8 @@ import { leases } from './migrations/0008-leases.ts'
 import type { Migration } from './migrations/migration.ts'
 import { plain, type SqlConnection, type SqlDriver } from './sql-driver.ts'
 
-const MIGRATIONS: readonly Migration[] = [
+/** All migrations, in the order in which they run. */
+export const MIGRATIONS: readonly Migration[] = [
   initial,
   auditWalks,
   clientVisibility,
