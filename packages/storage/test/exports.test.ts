@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import * as backup from '../src/backup/backup.ts'
 import * as cluster from '../src/cluster/cluster.ts'
 import * as contract from '../src/contract/contract.ts'
 import * as storage from '../src/index.ts'
@@ -14,6 +15,7 @@ describe('@ff/storage', () => {
       './sqlite',
       './postgres',
       './cluster',
+      './backup',
       './contract',
       './package.json',
     ])
@@ -30,8 +32,9 @@ describe('@ff/storage', () => {
       'toPublishedSegment',
       'toRolloutDefinition',
     ])
-    expect(Object.keys(sqlite)).toEqual(['sqlite'])
-    expect(Object.keys(postgres)).toEqual(['postgres'])
+    expect(Object.keys(sqlite).sort()).toEqual(['sqlite', 'sqliteTables'])
+    expect(Object.keys(postgres).sort()).toEqual(['postgres', 'postgresTables'])
+    expect(Object.keys(backup).sort()).toEqual(['copyStore', 'restoreBackup', 'writeBackup'])
     expect(Object.keys(cluster).sort()).toEqual(['cluster', 'serveCluster'])
   })
 

@@ -8,6 +8,18 @@ import {
 } from 'kysely'
 import type { AnyTables, SqlDialect } from '../sql/dialect.ts'
 
+/** The persistent tables that statements find without the name of a schema. */
+const CATALOG = `
+  select cast(tables.relname as text) as "table", cast(columns.attname as text) as "column",
+    columns.atttypid = cast('boolean' as regtype) as is_boolean,
+    coalesce(array_position(keys.indkey, columns.attnum) + 1, 0) as key_position
+  from pg_class as tables
+    join pg_attribute as columns on columns.attrelid = tables.oid
+    left join pg_index as keys on keys.indrelid = tables.oid and keys.indisprimary
+  where tables.relkind = 'r' and tables.relpersistence = 'p' and pg_table_is_visible(tables.oid)
+    and starts_with(tables.relname, 'ff_') and columns.attnum > 0 and not columns.attisdropped
+  order by tables.relname collate "C", columns.attname collate "C"`
+
 /**
  * The dialect of PostgreSQL. JSON is stored as text, so that it is returned unchanged. Conditions
  * on JSON use the type `json`, because `jsonb` refuses U+0000.
@@ -32,6 +44,7 @@ export const postgresDialect: SqlDialect = {
     sql`exists (
       select 1 from json_array_elements(cast(${sql.ref(column)} as json)) as element (value)
       where cast(element.value as text) = ${element})`,
+  catalog: CATALOG,
   rowsOf: ({ table, columns, rows }) => {
     const objects = rows.map((row) =>
       Object.fromEntries(columns.map((column, index) => [column, row[index]])),

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { FlagError } from '@ff/core'
 import { storeClosed } from '../ports/record-errors.ts'
 import { LockQueues } from '../runtime/lock-queues.ts'
 import {
@@ -11,13 +12,17 @@ import {
   type SqlTransactionOptions,
 } from '../sql/sql-driver.ts'
 import { PostgresPool } from './postgres-pool.ts'
-import { MOST_MS, type PostgresSettings } from './postgres-settings.ts'
+import { MOST_MS, type PostgresSettings, placeOf } from './postgres-settings.ts'
 import { PostgresTransaction } from './postgres-transaction.ts'
 
 /** The maximum number of times that the work of a transaction runs. */
 const MOST_ATTEMPTS = 5
 /** The maximum delay before the second attempt. It doubles with each further attempt. */
 const RETRY_DELAY_MS = 20
+
+/** The modes of a transaction in which all reads see one state. */
+const SNAPSHOT = 'isolation level repeatable read, read only'
+const WRITING = 'isolation level read committed, read write'
 
 type Work<T> = (connection: SqlTransaction) => Promise<T>
 
@@ -51,7 +56,7 @@ export class PostgresDriver implements SqlDriver {
     this.#settings = settings
     this.#readers = new PostgresPool(settings, 'readConnections')
     this.#writers = new PostgresPool(settings, 'writeConnections')
-    const begin = this.#begin('isolation level repeatable read, read only')
+    const begin = this.#begin(SNAPSHOT)
     this.reader = {
       run: (statements) => this.#track(() => this.#readers.runAll(begin, statements)),
     }
@@ -62,10 +67,7 @@ export class PostgresDriver implements SqlDriver {
     work: Work<T>,
     { isUnlimited = false }: SqlTransactionOptions = {},
   ): Promise<T> {
-    const begin = [
-      plain(this.#begin('isolation level read committed, read write', isUnlimited)),
-      { sql: 'select pg_advisory_xact_lock(hashtextextended($1, 0))', parameters: [lock] },
-    ]
+    const begin = [plain(this.#begin(WRITING, isUnlimited)), lockStatement(lock)]
     const attempt = { begin, isCareful: false, timeoutMs: isUnlimited ? MOST_MS : undefined }
     return this.#track(() => this.#queues.run(lock, () => this.#transact(work, attempt)))
   }
@@ -75,9 +77,37 @@ export class PostgresDriver implements SqlDriver {
     return this.#track(() => this.#writers.runAlone(statement))
   }
 
+  /**
+   * Runs `work` once, in a transaction without time limits in the database, and returns its result.
+   * Without a lock, the transaction only reads, and all its reads see one state.
+   */
+  async runOnce<T>(work: Work<T>, { lock }: { readonly lock?: string } = {}): Promise<T> {
+    const begin =
+      lock === undefined
+        ? [plain(this.#begin(SNAPSHOT, true))]
+        : [plain(this.#begin(WRITING, true)), lockStatement(lock)]
+    return this.#track(async () => {
+      const outcome = await this.#attempt(work, { begin, isCareful: false, timeoutMs: MOST_MS })
+      if ('result' in outcome) return outcome.result
+      throw outcome.error
+    })
+  }
+
+  /** Throws `UNAVAILABLE` if the encoding of the database is not UTF8. */
+  async assertEncoding(): Promise<void> {
+    const [rows] = await this.reader.run([
+      plain(`select current_setting('server_encoding') as encoding`),
+    ])
+    const encoding = rows?.[0]?.encoding
+    if (encoding === 'UTF8') return
+    const place = placeOf('url', this.#settings.url)
+    const message = `\`url\`: The database of ${place} must have the encoding UTF8 (got ${encoding}).`
+    throw new FlagError('UNAVAILABLE', message)
+  }
+
   /** Runs statements that need no lock in a transaction, and returns the rows of each. */
   async write(statements: readonly SqlStatement[]): Promise<readonly (readonly SqlRow[])[]> {
-    const begin = this.#begin('isolation level read committed, read write')
+    const begin = this.#begin(WRITING)
     return this.#track(() => this.#writers.runAll(begin, statements))
   }
 
@@ -139,4 +169,8 @@ export class PostgresDriver implements SqlDriver {
     const texts = limits.map(([name, limit]) => `set local ${name} = ${isUnlimited ? 0 : limit}`)
     return [`begin ${modes}`, ...texts].join('; ')
   }
+}
+
+function lockStatement(lock: string): SqlStatement {
+  return { sql: 'select pg_advisory_xact_lock(hashtextextended($1, 0))', parameters: [lock] }
 }

@@ -69,15 +69,23 @@ export function postgresSettings(options: PostgresOptions): PostgresSettings {
  * `INVALID_REQUEST` if it is not a PostgreSQL URL.
  */
 export function placeOf(name: string, url: string): string {
-  const expected = 'a URL such as "postgres://user:password@host:5432/database"'
+  const expected =
+    'a URL such as "postgres://user:password@host:5432/database", in which %2F stands for "/" and %40 for "@"'
   // The message must not contain the URL, and neither must its cause: the URL contains a password.
   const invalid = new FlagError('INVALID_REQUEST', `\`${name}\` must be ${expected}.`)
   if (typeof url !== 'string' || !/^postgres(?:ql)?:\/\//.test(url)) throw invalid
+  const client = clientFor(url)
+  // The database of a URL with an unescaped password contains a part of the password.
+  if (client === undefined || client.database?.includes('@')) throw invalid
+  return `${client.host}:${client.port}/${client.database}`
+}
+
+/** Returns a client that is not connected; `undefined` if the URL is malformed. */
+function clientFor(url: string): Client | undefined {
   try {
-    const { host, port, database } = new Client({ connectionString: url })
-    return `${host}:${port}/${database}`
+    return new Client({ connectionString: url })
   } catch {
-    throw invalid
+    return undefined
   }
 }
 

@@ -40,6 +40,7 @@ describe('the options of postgres', () => {
     const invalid: readonly (readonly [object, string])[] = [
       [{ url: `mysql://ff:${PASSWORD}@localhost/flags` }, 'url'],
       [{ url: `postgres://ff:${PASSWORD}@localhost:port/flags` }, 'url'],
+      [{ url: `postgres://ff:12/${PASSWORD}@localhost/flags` }, 'url'],
       [{ url: inject('postgresUrl'), listenUrl: PASSWORD }, 'listenUrl'],
       [{ url: inject('postgresUrl'), writeConnections: 0 }, 'writeConnections'],
       [{ url: inject('postgresUrl'), lockTimeoutMs: 1.5 }, 'lockTimeoutMs'],

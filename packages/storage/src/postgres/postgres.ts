@@ -1,4 +1,3 @@
-import { FlagError } from '@ff/core'
 import type { Capabilities } from '../ports/capabilities.ts'
 import type { Storage } from '../ports/storage.ts'
 import { MIGRATION_LOCK } from '../sql/migrate.ts'
@@ -13,9 +12,11 @@ import {
   PostgresInstanceReports,
 } from './postgres-instance-reports.ts'
 import { PostgresRateLimiter, RATE_WINDOW_TABLE } from './postgres-rate-limiter.ts'
-import { type PostgresOptions, placeOf, postgresSettings } from './postgres-settings.ts'
+import { type PostgresOptions, postgresSettings } from './postgres-settings.ts'
 
+export type { StoredTables } from '../sql/stored-tables.ts'
 export type { PostgresOptions } from './postgres-settings.ts'
+export { postgresTables } from './postgres-tables.ts'
 
 /** The ports that `postgres` implements. `changeFeed` is absent if `listenUrl` is `false`. */
 export type PostgresCapabilities = Required<Omit<Capabilities, 'changeFeed'>> &
@@ -42,7 +43,7 @@ export function postgres(options: PostgresOptions): PostgresCapabilities {
   return {
     storage: {
       ...storage,
-      migrate: () => migrate(storage, driver, placeOf('url', settings.url)),
+      migrate: () => migrate(storage, driver),
       async close() {
         await changeFeed?.close()
         await storage.close()
@@ -54,15 +55,8 @@ export function postgres(options: PostgresOptions): PostgresCapabilities {
   }
 }
 
-async function migrate(storage: Storage, driver: PostgresDriver, place: string): Promise<void> {
-  const [rows] = await driver.reader.run([
-    plain(`select current_setting('server_encoding') as encoding`),
-  ])
-  const encoding = rows?.[0]?.encoding
-  if (encoding !== 'UTF8') {
-    const message = `\`url\`: The database of ${place} must have the encoding UTF8 (got ${encoding}).`
-    throw new FlagError('UNAVAILABLE', message)
-  }
+async function migrate(storage: Storage, driver: PostgresDriver): Promise<void> {
+  await driver.assertEncoding()
   await storage.migrate()
   const createTables = [RATE_WINDOW_TABLE, INSTANCE_TABLE, INSTANCE_REPORT_TABLE].map(plain)
   await driver.transaction(MIGRATION_LOCK, (connection) => connection.run(createTables), {

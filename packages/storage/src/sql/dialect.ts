@@ -30,6 +30,12 @@ export interface SqlDialect {
   readonly fromElement: (element: string) => string
   /** Builds the condition that the JSON array in a column contains a string. */
   readonly containsElement: (column: string, element: string) => RawBuilder<SqlBool>
+  /**
+   * A query of the columns of all tables whose names begin with `ff_`, except for those that a crash
+   * of the database empties: `table`, `column`, `is_boolean`, and `key_position`, the position in the
+   * primary key from 1, or 0. The rows are ordered by table and column.
+   */
+  readonly catalog: string
   /** Builds a query of rows that are passed in one parameter. */
   readonly rowsOf: (rows: RowsToInsert) => RawBuilder<unknown>
   /**
@@ -51,6 +57,13 @@ export interface RowsToInsert {
   readonly rows: readonly (readonly (SqlValue | undefined)[])[]
 }
 
+const SQLITE_CATALOG = `
+  select tables.name as "table", columns.name as "column",
+    lower(columns.type) = 'boolean' as is_boolean, columns.pk as key_position
+  from sqlite_master as tables join pragma_table_info(tables.name) as columns
+  where tables.type = 'table' and tables.name glob 'ff_*'
+  order by tables.name, columns.name`
+
 /** The dialect of SQLite. */
 export const sqliteDialect: SqlDialect = {
   builder: new Kysely<AnyTables>({
@@ -67,6 +80,7 @@ export const sqliteDialect: SqlDialect = {
   fromElement: (element) => element,
   containsElement: (column, element) =>
     sql`exists (select 1 from json_each(${sql.ref(column)}) where json_each.value = ${element})`,
+  catalog: SQLITE_CATALOG,
   // Without `where`, SQLite parses the `on` of a following `on conflict` as a join condition.
   rowsOf: ({ columns, rows }) => {
     const fields = columns.map((_column, index) => sql`value ->> ${sql.lit(index)}`)

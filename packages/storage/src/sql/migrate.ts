@@ -24,30 +24,63 @@ export const MIGRATIONS: readonly Migration[] = [
 /** The lock of transactions that migrate the database. */
 export const MIGRATION_LOCK = 'migrate'
 
+/** The names of all migrations, in the order in which they run. */
+export const SCHEMA: readonly string[] = MIGRATIONS.map(({ name }) => name)
+
 /**
  * Runs all pending migrations in one transaction: either all of them take effect or none. Throws
  * `UNAVAILABLE` if a later release has migrated the database.
  */
 export async function migrate(driver: SqlDriver, dialect: SqlDialect): Promise<void> {
-  const work = async (connection: SqlConnection) => {
-    const [, rows = []] = await connection.run([
-      plain(`create table if not exists ff_migration (name ${dialect.columns.text} primary key)`),
-      plain('select name from ff_migration'),
+  const work = (connection: SqlConnection) => runMigrations(connection, dialect)
+  await driver.transaction(MIGRATION_LOCK, work, { isUnlimited: true })
+}
+
+/**
+ * Runs the pending ones of the first `count` migrations. Throws `UNAVAILABLE` if a later release
+ * has migrated the database.
+ */
+export async function runMigrations(
+  connection: SqlConnection,
+  dialect: SqlDialect,
+  count = MIGRATIONS.length,
+): Promise<void> {
+  const [, rows = []] = await connection.run([
+    plain(`create table if not exists ff_migration (name ${dialect.columns.text} primary key)`),
+    APPLIED,
+  ])
+  const applied = new Set(rows.map(({ name }) => String(name)))
+  assertKnown([...applied])
+  for (const migration of MIGRATIONS.slice(0, count)) {
+    if (applied.has(migration.name)) continue
+    const statements = migration.statements(dialect.columns).map(plain)
+    await connection.run([
+      ...statements,
+      plain(`insert into ff_migration values ('${migration.name}')`),
     ])
-    const applied = new Set(rows.map(({ name }) => name))
-    for (const name of applied) {
-      if (!MIGRATIONS.some((known) => known.name === name)) throw laterRelease(String(name))
-    }
-    for (const migration of MIGRATIONS) {
-      if (applied.has(migration.name)) continue
-      const statements = migration.statements(dialect.columns).map(plain)
-      await connection.run([
-        ...statements,
-        plain(`insert into ff_migration values ('${migration.name}')`),
-      ])
+  }
+}
+
+/** The query of the migrations that a database has, in their order. */
+export const APPLIED = plain('select name from ff_migration order by name')
+
+/** Throws `UNAVAILABLE` if a name is not that of a migration. */
+export function assertKnown(names: readonly string[]): void {
+  const unknown = names.find((name) => !SCHEMA.includes(name))
+  if (unknown !== undefined) throw laterRelease(unknown)
+}
+
+/** Returns the names of the tables that the first `count` migrations create. */
+export function tablesAfter(count: number, dialect: SqlDialect): ReadonlySet<string> {
+  const tables = new Set<string>()
+  for (const migration of MIGRATIONS.slice(0, count)) {
+    for (const statement of migration.statements(dialect.columns)) {
+      const [, action, name = ''] = /^\s*(create|drop) table (\w+)/.exec(statement) ?? []
+      if (action === 'create') tables.add(name)
+      if (action === 'drop') tables.delete(name)
     }
   }
-  await driver.transaction(MIGRATION_LOCK, work, { isUnlimited: true })
+  return tables
 }
 
 function laterRelease(name: string): FlagError {

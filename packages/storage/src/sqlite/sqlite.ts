@@ -6,7 +6,9 @@ import { InlineChannel } from './inline-channel.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
 import { SqliteDriver } from './sqlite-driver.ts'
 
+export type { StoredTables } from '../sql/stored-tables.ts'
 export type { SqliteDatabase, SqliteStatement } from './sqlite-database.ts'
+export { sqliteTables } from './sqlite-tables.ts'
 
 /** The database of a store. */
 export type SqliteOptions =
