@@ -84,7 +84,10 @@ export class PostgresChangeFeed implements ChangeFeed {
     this.#isClosed = true
     await this.#batch?.sent.catch(() => undefined)
     await this.#listening?.catch(() => undefined)
-    await this.#client?.end()
+    if (this.#client === undefined) return
+    // The process must not end before the connection does.
+    socketOf(this.#client).ref()
+    await this.#client.end()
   }
 
   #newBatch(): Batch {
@@ -123,7 +126,7 @@ export class PostgresChangeFeed implements ChangeFeed {
       await client.end()
       throw storeClosed()
     }
-    const socket = client.connection.stream as Socket
+    const socket = socketOf(client)
     socket.unref()
     const check = setInterval(() => {
       // A connection that does not respond is closed, and then opened again.
@@ -162,6 +165,10 @@ export class PostgresChangeFeed implements ChangeFeed {
       }
     }
   }
+}
+
+function socketOf(client: Client): Socket {
+  return client.connection.stream as Socket
 }
 
 /**

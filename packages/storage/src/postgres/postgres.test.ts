@@ -8,6 +8,7 @@ import {
   openPostgres,
   startListening,
 } from '../../test/postgres-store.ts'
+import { runProgram } from '../../test/run-program.ts'
 import { newId } from '../contract/samples/sample-fields.ts'
 import { type PostgresOptions, postgres } from './postgres.ts'
 
@@ -126,6 +127,12 @@ describe('a PostgreSQL server that cannot be used', () => {
 })
 
 describe('the change feed of PostgreSQL', () => {
+  it('A process without other work does not end before the store is closed', async () => {
+    const program = runProgram('subscriber.ts', inject('postgresUrl'))
+    expect(await program.ended).toBe(0)
+    expect(program.lines).toEqual(['closed'])
+  })
+
   it('The change feed of PostgreSQL sends `resync` after it has connected again', async () => {
     const { url, disconnect } = await newPostgresSchema()
     const { changeFeed } = openPostgres({ url })
