@@ -72,7 +72,12 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'standalone', root: 'examples/standalone', include: tests },
+        test: {
+          name: 'standalone',
+          root: 'examples/standalone',
+          include: tests,
+          globalSetup: [postgres],
+        },
       },
       {
         extends: true,

@@ -1,19 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { describe, expect, it } from 'vitest'
-import { ConfigError, readCommand, readConfig } from './config.ts'
-
-describe('readCommand', () => {
-  it('readCommand returns serve for no arguments and verify for verify', () => {
-    expect([readCommand([]), readCommand(['verify'])]).toEqual(['serve', 'verify'])
-  })
-
-  it.each([['start'], ['--help'], ['verify', 'ff.sqlite'], ['']])(
-    'readCommand refuses the command %j',
-    (...words) => {
-      expect(() => readCommand(words)).toThrow(ConfigError)
-    },
-  )
-})
+import { ConfigError, readConfig } from './config.ts'
 
 describe('readConfig', () => {
   it('readConfig defaults to 127.0.0.1:4400 and the data directory ./data', () => {
@@ -24,6 +11,10 @@ describe('readConfig', () => {
 
   it('readConfig reads each setting from its variable', () => {
     const place = { PORT: '0', HOST: '::1', FF_DATA_DIR: '/srv/ff', FF_WORKERS: '3' }
+    const database = {
+      DATABASE_URL: 'postgres://ff@localhost/flags',
+      FF_DATABASE_CONNECTIONS: '60',
+    }
     const keys = { FF_SECRET_KEY: `${'c'.repeat(64)},${'d'.repeat(64)}` }
     const switches = { FF_WEBHOOKS_ALLOW_LOOPBACK: '1', FF_DEMO_TRAFFIC: '1', FF_DASHBOARD: '0' }
     const limits = {
@@ -45,6 +36,7 @@ describe('readConfig', () => {
     }
     const env = {
       ...place,
+      ...database,
       ...keys,
       ...switches,
       ...limits,
@@ -62,6 +54,7 @@ describe('readConfig', () => {
       port: 0,
       host: '::1',
       dataDir: '/srv/ff',
+      database: { url: 'postgres://ff@localhost/flags', connections: 60 },
       workers: 3,
       adminToken: 'a'.repeat(32),
       administrator: { email: 'root@acme.test', password: 'a password for the root' },
@@ -90,6 +83,19 @@ describe('readConfig', () => {
       },
       log: { level: 'debug', format: 'json' },
     })
+  })
+
+  it('readConfig allows each server 40 connections to the database, and each worker 3 at least', () => {
+    const connections = (FF_WORKERS: string, FF_DATABASE_CONNECTIONS?: string) =>
+      readConfig({ DATABASE_URL: 'postgres://a/b', FF_WORKERS, FF_DATABASE_CONNECTIONS }).database
+        ?.connections
+    expect([connections('1'), connections('13'), connections('20')]).toEqual([40, 40, 60])
+    expect([connections('1', '3'), connections('2', '500')]).toEqual([3, 500])
+    for (const bad of ['5', '-6', '6.5', 'ten', '10001']) {
+      expect(() => connections('2', bad)).toThrow(
+        `FF_DATABASE_CONNECTIONS must be an integer from 6 (3 for each of FF_WORKERS) to 10000, not "${bad}".`,
+      )
+    }
   })
 
   it('readConfig treats an empty variable like an absent one', () => {

@@ -4,12 +4,14 @@ import type { Administrator } from '@ff/management'
 
 /** All environment variables that the server reads. */
 export const VARIABLES = [
+  'DATABASE_URL',
   'HOST',
   'PORT',
   'FF_ADMIN_EMAIL',
   'FF_ADMIN_PASSWORD',
   'FF_ADMIN_TOKEN',
   'FF_DASHBOARD',
+  'FF_DATABASE_CONNECTIONS',
   'FF_DATA_DIR',
   'FF_DEMO_TRAFFIC',
   'FF_LOG_FORMAT',
@@ -41,8 +43,10 @@ export interface Config {
   readonly host: string
   /** The port to listen on; 0 for any free port. */
   readonly port: number
-  /** The directory of the database. It is created if it does not exist. */
+  /** The directory of the data file. It is created if it does not exist, and not used with `database`. */
   readonly dataDir: string
+  /** The PostgreSQL database; `undefined` if a data file contains the data. */
+  readonly database: DatabaseConfig | undefined
   /** The number of processes that serve requests; 1 for a single process. */
   readonly workers: number
   /** The administrator's token. If `undefined`, the first start creates one. */
@@ -70,6 +74,13 @@ export interface Config {
   /** The identity provider; `undefined` for none. Requires `publicUrl`. */
   readonly oidc: OidcConfig | undefined
   readonly log: LogConfig
+}
+
+/** The settings of a PostgreSQL database. */
+export interface DatabaseConfig {
+  readonly url: string
+  /** The maximum number of connections of all processes of this server. */
+  readonly connections: number
 }
 
 /** The settings of the log. */
@@ -108,6 +119,11 @@ export class ConfigError extends Error {
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const
 const LOG_FORMATS = ['json', 'pretty'] as const
 const MAX_WORKERS = 64
+/** Connections that read, write and listen for changes. */
+const MIN_CONNECTIONS_OF_WORKER = 3
+const MAX_CONNECTIONS = 10_000
+/** Two servers with these connections fit into PostgreSQL's default of 100. */
+const DEFAULT_CONNECTIONS = 40
 const MIN_TOKEN_LENGTH = 16
 const MIN_PASSWORD_LENGTH = 12
 const MAX_PASSWORD_LENGTH = 256
@@ -122,22 +138,15 @@ const LIMITS = {
 } as const
 type Limits = { readonly [Option in keyof typeof LIMITS]?: number }
 
-/** Parses the command line; `serve` if it is empty. Throws `ConfigError` for unknown commands. */
-export function readCommand(words: readonly string[]): 'serve' | 'verify' {
-  if (words.length === 0) return 'serve'
-  if (words.length === 1 && words[0] === 'verify') return 'verify'
-  throw new ConfigError(
-    `Unknown command "${words.join(' ')}". Use "verify" to check the data, or no command to start the server.`,
-  )
-}
-
 /** Returns the settings in environment variables. Throws `ConfigError` if a variable is invalid. */
 export function readConfig(env: Variables): Config {
+  const workers = workersOf(env['FF_WORKERS'])
   return {
     host: textOf(env['HOST']) ?? '127.0.0.1',
     port: portOf(env['PORT']),
     dataDir: resolve(textOf(env['FF_DATA_DIR']) ?? './data'),
-    workers: workersOf(env['FF_WORKERS']),
+    database: databaseOf(env, workers),
+    workers,
     adminToken: adminTokenOf(env['FF_ADMIN_TOKEN']),
     administrator: administratorOf(env['FF_ADMIN_EMAIL'], env['FF_ADMIN_PASSWORD']),
     trustProxy: switchOf('FF_TRUST_PROXY', env['FF_TRUST_PROXY']),
@@ -180,6 +189,19 @@ function workersOf(value: string | undefined): number {
   if (/^\d{1,2}$/.test(text) && workers >= 1 && workers <= MAX_WORKERS) return workers
   throw new ConfigError(
     `FF_WORKERS must be a number from 1 to ${MAX_WORKERS}, or auto for one per core, not "${value}".`,
+  )
+}
+
+function databaseOf(env: Variables, workers: number): DatabaseConfig | undefined {
+  const url = textOf(env['DATABASE_URL'])
+  const text = textOf(env['FF_DATABASE_CONNECTIONS'])
+  const min = MIN_CONNECTIONS_OF_WORKER * workers
+  const connections = text === undefined ? Math.max(DEFAULT_CONNECTIONS, min) : Number(text)
+  if (/^\d{1,5}$/.test(text ?? '0') && connections >= min && connections <= MAX_CONNECTIONS) {
+    return url === undefined ? undefined : { url, connections }
+  }
+  throw new ConfigError(
+    `FF_DATABASE_CONNECTIONS must be an integer from ${min} (${MIN_CONNECTIONS_OF_WORKER} for each of FF_WORKERS) to ${MAX_CONNECTIONS}, not "${text}".`,
   )
 }
 

@@ -56,7 +56,14 @@ describe('openDataFolder', () => {
   it('Unfinished stores are deleted, and all other files are kept', async () => {
     mkdirSync(join(dataDir, 'first-start-aB3_x9'), { recursive: true })
     writeFileSync(join(dataDir, 'first-start-aB3_x9', 'ff.sqlite'), 'half')
-    const others = ['first-start-of-mine', 'ff.sqlite.new', 'secret.key', 'my-first-start-aB3_x9']
+    mkdirSync(join(dataDir, 'ff.sqlite-unfinished-aB3_x9'))
+    const others = [
+      'first-start-of-mine',
+      'ff.sqlite-unfinished',
+      'ff.sqlite.new',
+      'secret.key',
+      'my-first-start-aB3_x9',
+    ]
     for (const name of others) writeFileSync(join(dataDir, name), name)
     expect(await openDataFolder(dataDir)).toBe(false)
     expect(readdirSync(dataDir).sort()).toEqual([...others].sort())

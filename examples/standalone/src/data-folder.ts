@@ -6,7 +6,10 @@ import { type Config, ConfigError } from './config.ts'
 const FILE = 'ff.sqlite'
 /** The name of the folder of an unfinished store. `mkdtemp` appends six characters. */
 const UNFINISHED = 'first-start-'
-const UNFINISHED_NAME = new RegExp(`^${UNFINISHED}\\w{6}$`)
+/** Matches also the folder of an unfinished restore. */
+const UNFINISHED_NAME = new RegExp(
+  `^(?:${UNFINISHED}|${FILE.replace('.', '\\.')}-unfinished-)\\w{6}$`,
+)
 
 /** Returns the path of the database in the data folder. */
 export function dataFileOf({ dataDir }: Pick<Config, 'dataDir'>): string {
@@ -15,7 +18,7 @@ export function dataFileOf({ dataDir }: Pick<Config, 'dataDir'>): string {
 
 /**
  * Creates the data folder if it does not exist, deletes the unfinished stores of interrupted first
- * starts, and returns `true` if the folder contains a store. Throws `ConfigError` if the folder
+ * starts and restores, and returns `true` if the folder contains a store. Throws `ConfigError` if the folder
  * cannot be used, or contains parts of a store without the data file.
  */
 export async function openDataFolder(dataDir: string): Promise<boolean> {

@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sqlite } from '@ff/storage/sqlite'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { newPostgresSchema } from '../../../packages/storage/test/postgres-store.ts'
+import type { DemoSecrets } from './demo.ts'
 import { fillNewStore } from './first-start.ts'
+import { openStore, tablesOf } from './store.ts'
 
 const SETTINGS = { adminToken: undefined, administrator: undefined }
 
@@ -64,4 +67,37 @@ it('Of two simultaneous first starts, the first to finish creates the store and 
   })
   await expect(slower).rejects.toThrow(/^Another process has created a store/)
   expect(readFileSync(join(dataDir, 'ff.sqlite')).equals(content ?? Buffer.of())).toBe(true)
+})
+
+async function newDatabase() {
+  const { url } = await newPostgresSchema()
+  return { ...SETTINGS, dataDir: join(dataDir, 'absent'), database: { url, connections: 6 } }
+}
+
+it('Of several simultaneous first starts on one database, one prints its secrets, and its demo is created', async () => {
+  const settings = await newDatabase()
+  const printed: string[] = []
+  const start = () => fillNewStore(settings, (lines) => void printed.push(...lines))
+  const created = (await Promise.all([start(), start(), start()])).filter(
+    (each): each is DemoSecrets => each !== undefined,
+  )
+  expect(created).toHaveLength(1)
+  expect(printed.join().match(/ffat_[0-9a-f]{64}/g)).toEqual([created[0]?.adminToken])
+  expect(printed[1]).toMatch(/^ {2}PostgreSQL at \S+\/postgres is new/)
+  const { storage } = openStore(settings)
+  await storage.migrate()
+  for (const kind of ['organization', 'member'] as const) {
+    expect((await storage.list(kind, {})).total, kind).toBe(1)
+  }
+  await storage.close()
+  expect(await start()).toBeUndefined()
+  expect(readdirSync(dataDir)).toEqual([])
+})
+
+it('A first start on a database that cannot print its secrets is followed by another first start', async () => {
+  const settings = await newDatabase()
+  const refused = fillNewStore(settings, () => Promise.reject(new Error('write EPIPE')))
+  await expect(refused).rejects.toThrow('write EPIPE')
+  expect(await tablesOf(settings).exists()).toBe(false)
+  expect(await fillNewStore(settings, () => undefined)).toHaveProperty('adminToken')
 })

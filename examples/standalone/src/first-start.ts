@@ -1,34 +1,75 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { isFlagError } from '@ff/core'
 import { createManagement } from '@ff/management/node'
 import { createFlagServer } from '@ff/server'
-import { sqlite } from '@ff/storage/sqlite'
+import { copyStore } from '@ff/storage/backup'
+import { sqlite, sqliteTables } from '@ff/storage/sqlite'
 import type { Config } from './config.ts'
 import { assertComplete, createUnfinished, finish, openDataFolder } from './data-folder.ts'
 import { createDemo, type DemoSecrets } from './demo.ts'
 import { describeSecrets, type Print } from './introduction.ts'
+import { placeOf, type StoreConfig, tablesOf } from './store.ts'
 
-type Settings = Pick<Config, 'dataDir' | 'adminToken' | 'administrator'>
+type Settings = StoreConfig & Pick<Config, 'adminToken' | 'administrator'>
 
 /**
  * Creates a store with the demo, prints its secrets and returns them. Returns `undefined` if the
- * data folder contains a store.
+ * data folder or the database contains a store.
  *
- * The store gets its final name after its secrets are printed. Therefore a start that is
- * interrupted earlier is followed by another first start. No requests are served before.
+ * The store becomes visible after its secrets are printed. Therefore a start that is interrupted
+ * earlier is followed by another first start. No requests are served before.
  */
-export async function fillNewStore(
-  { dataDir, ...settings }: Settings,
-  print: Print,
-): Promise<DemoSecrets | undefined> {
+export function fillNewStore(settings: Settings, print: Print): Promise<DemoSecrets | undefined> {
+  return settings.database === undefined
+    ? fillFolder(settings, print)
+    : fillDatabase(settings, print)
+}
+
+async function fillFolder(settings: Settings, print: Print): Promise<DemoSecrets | undefined> {
+  const { dataDir } = settings
   if (await openDataFolder(dataDir)) return undefined
   const path = await createUnfinished(dataDir)
   const secrets = await fill(path, settings)
   assertComplete(path)
-  await print(describeSecrets(dataDir, secrets))
+  await print(describeSecrets(placeOf(settings), secrets))
   await finish(path, dataDir)
   return secrets
 }
 
-async function fill(path: string, settings: Omit<Settings, 'dataDir'>): Promise<DemoSecrets> {
+/**
+ * Creates the demo in a temporary file and copies it to the database in one transaction. Of several
+ * instances that start together, one copies its demo, and the others then find a store.
+ */
+async function fillDatabase(settings: Settings, print: Print): Promise<DemoSecrets | undefined> {
+  const to = tablesOf(settings)
+  if (await to.exists()) return undefined
+  const folder = await mkdtemp(join(tmpdir(), 'ff-first-start-'))
+  try {
+    const path = join(folder, 'ff.sqlite')
+    const secrets = await fill(path, settings)
+    const beforeCommit = () => print(describeSecrets(placeOf(settings), secrets))
+    const isCopied = await copyStore({ from: sqliteTables({ path }), to, beforeCommit }).then(
+      () => true,
+      refuseUnlessTaken,
+    )
+    return isCopied ? secrets : undefined
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** Returns `false` if another instance has created the store, and throws every other error. */
+function refuseUnlessTaken(error: unknown): false {
+  if (isFlagError(error) && error.code === 'CONFLICT') return false
+  throw error
+}
+
+async function fill(
+  path: string,
+  settings: Pick<Settings, 'adminToken' | 'administrator'>,
+): Promise<DemoSecrets> {
   const flags = createFlagServer({ ...sqlite({ path }), management: createManagement() })
   try {
     return await createDemo(flags, settings)

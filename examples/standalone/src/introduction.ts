@@ -1,18 +1,19 @@
 import type { Config } from './config.ts'
 import { DEMO_OWNER, DEMO_PROJECT, type DemoSecrets } from './demo.ts'
+import { placeOf, type StoreConfig } from './store.ts'
 
 /** Prints lines for the operator. Resolves when they are written, and rejects if that fails. */
 export type Print = (lines: readonly string[]) => void | Promise<void>
 
 /** Returns the lines with the secrets of a new store, which are printed only once. */
 export function describeSecrets(
-  dataDir: string,
+  place: string,
   { adminToken, ownerLink, sdkKeys }: DemoSecrets,
 ): readonly string[] {
   const keys = sdkKeys.map(({ environment, key }) => `    ${environment.padEnd(7)} ${key}`)
   return [
     '',
-    `  ${dataDir} is new and contains the flags of a demo shop.`,
+    `  ${place} is new and contains the flags of a demo shop.`,
     '',
     '  Store these secrets. They are shown only once.',
     '',
@@ -32,12 +33,12 @@ function describeOwnerLink(link: string): readonly string[] {
 /** The path of the dashboard, without a leading slash. */
 export const DASHBOARD = 'dashboard'
 
-type Settings = Pick<Config, 'dataDir' | 'adminToken' | 'dashboard'>
+type Settings = StoreConfig & Pick<Config, 'adminToken' | 'dashboard'>
 
 /** Returns the lines to print when the server is running. Only the first start has secrets. */
 export function introduce(
   url: string,
-  { dataDir, adminToken, dashboard }: Settings,
+  { adminToken, dashboard, ...store }: Settings,
   secrets: DemoSecrets | undefined,
 ): readonly string[] {
   const access =
@@ -48,7 +49,7 @@ export function introduce(
   return [
     '',
     `  ff is running at ${url}`,
-    `  Data: ${dataDir}`,
+    `  Data: ${placeOf(store)}`,
     `  ${access}`,
     '',
     ...(secrets === undefined ? [] : describeDemo(url, secrets)),

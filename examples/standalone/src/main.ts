@@ -1,13 +1,15 @@
 import cluster from 'node:cluster'
-import { isFlagError } from '@ff/core'
-import { type Config, ConfigError, readCommand, readConfig } from './config.ts'
+import { type Command, readCommand } from './command-line.ts'
+import { type Config, readConfig } from './config.ts'
+import { describeFailure } from './failure.ts'
+import { assertSharedKey } from './secret-key.ts'
 import type { Standalone } from './serve.ts'
 import { startStandalone } from './standalone.ts'
 import { startPrimary, startWorker } from './standalone-cluster.ts'
+import { placeOf } from './store.ts'
+import { backUp, copy, restore } from './transfer.ts'
 import { unknownVariables } from './unknown-variables.ts'
 import { findDamage } from './verify.ts'
-
-const STORE_ADVICE = 'Check FF_DATA_DIR, or restore a backup.'
 
 /** The maximum duration of a shutdown in milliseconds. Then the process exits with code 1. */
 const SHUTDOWN_LIMIT_MS = 9_000
@@ -19,15 +21,29 @@ try {
   const command = readCommand(process.argv.slice(2))
   // Also before an error in a variable, because a misspelled name can be its cause.
   if (cluster.isPrimary) for (const line of unknownVariables(process.env)) console.error(line)
-  const config = readConfig(process.env)
-  if (command === 'verify') await verify(config.dataDir)
-  else stopOnSignals(await start(config))
+  await run(command, readConfig(process.env))
 } catch (error) {
   fail(error)
 }
 
+async function run(command: Command, config: Config): Promise<void> {
+  switch (command.name) {
+    case 'serve':
+      return stopOnSignals(await start(config))
+    case 'verify':
+      return verify(config)
+    case 'backup':
+      return report(backUp(config, command.path))
+    case 'restore':
+      return report(restore(config, command.path))
+    case 'copy':
+      return report(copy(config))
+  }
+}
+
 /** Starts this process as the only one, as the primary of several, or as a worker. */
 function start(config: Config): Promise<Standalone> {
+  assertSharedKey(config)
   if (cluster.isWorker) return startWorker(config)
   return config.workers > 1 ? startPrimary(config, print) : startStandalone(config, print)
 }
@@ -39,11 +55,20 @@ function print(lines: readonly string[]): Promise<void> {
   })
 }
 
-/** Prints the damage in a data directory and sets the exit code: 1 if there is any. */
-async function verify(dataDir: string): Promise<void> {
-  const found = await findDamage(dataDir)
+/** Prints the result of a command whose errors name the file or the database. */
+async function report(result: Promise<readonly string[]>): Promise<void> {
+  try {
+    await print(await result)
+  } catch (error) {
+    fail(error, '')
+  }
+}
+
+/** Prints the damage in a store and sets the exit code: 1 if there is any. */
+async function verify(config: Config): Promise<void> {
+  const found = await findDamage(config)
   for (const sentence of found) console.error(sentence)
-  if (found.length === 0) console.log(`No damage was found in ${dataDir}.`)
+  if (found.length === 0) console.log(`No damage was found in ${placeOf(config)}.`)
   process.exitCode = found.length === 0 ? 0 : 1
 }
 
@@ -60,18 +85,15 @@ function stopOnSignals(standalone: Standalone): void {
 }
 
 /** Prints why the server cannot run, and exits with code 1. */
-function fail(error: unknown): never {
-  process.stderr.write(`ff cannot run: ${describe(error)}\n`)
+function fail(error: unknown, advice = storeAdvice()): never {
+  process.stderr.write(`ff cannot run: ${describeFailure(error, advice)}\n`)
   process.exit(1)
 }
 
-/** Returns one line for an expected error, and the stack of another one. */
-function describe(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  const isExpected = error instanceof ConfigError || 'code' in error
-  if (!isExpected) return error.stack ?? error.message
-  const { message, cause } = error
-  const text = cause instanceof Error ? `${message.replace(/\.$/, '')}: ${cause.message}.` : message
-  const advice = isFlagError(error) && error.code === 'UNAVAILABLE' ? ` ${STORE_ADVICE}` : ''
-  return `${text}${advice}`.replace(/\s+/g, ' ')
+/** Returns what an operator can do about an error of the store. */
+function storeAdvice(): string {
+  const isDatabase = (process.env['DATABASE_URL'] ?? '').trim() !== ''
+  return isDatabase
+    ? 'Check DATABASE_URL and the database.'
+    : 'Check FF_DATA_DIR, or restore a backup.'
 }

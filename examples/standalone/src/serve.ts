@@ -6,7 +6,6 @@ import type { As } from '@ff/management'
 import { createManagement } from '@ff/management/node'
 import { type Cancel, createFlagServer, type FlagServer } from '@ff/server'
 import { attachWebSocket, toNodeHandler } from '@ff/server/node'
-import type { Capabilities } from '@ff/storage'
 import type { Config } from './config.ts'
 import { startDemoTraffic } from './demo-traffic.ts'
 import { DASHBOARD } from './introduction.ts'
@@ -14,6 +13,7 @@ import { listen } from './listening.ts'
 import { createLogger } from './log.ts'
 import { loadIdentityProvider } from './oidc.ts'
 import { secretKeysOf } from './secret-key.ts'
+import type { Store } from './store.ts'
 import { loadPayments } from './stripe.ts'
 import { withWorkerLabel } from './worker-metrics.ts'
 
@@ -24,8 +24,6 @@ export interface Standalone {
   /** Ends pending polls, closes sockets with 1001, waits for requests, and closes the store. */
   close(): Promise<void>
 }
-
-type Store = Capabilities & Required<Pick<Capabilities, 'storage'>>
 
 /** The time limits in milliseconds for clients that send headers or a request slowly. */
 const SLOW_SENDERS = {
@@ -62,7 +60,7 @@ export async function serve(config: Config, store: Store): Promise<Standalone> {
 export async function createFlags(config: Config, store: Store): Promise<FlagServer<As>> {
   const management = createManagement({
     ...config.limits,
-    secretKey: await secretKeysOf(config.dataDir, config.secretKeys),
+    secretKey: await secretKeysOf(config),
     webhooks: { allowLoopback: config.webhooksAllowLoopback },
     ...(await loadPayments(config.stripe)),
     ...(await loadIdentityProvider(config)),

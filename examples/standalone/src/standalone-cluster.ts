@@ -1,13 +1,10 @@
-import { cluster, serveCluster } from '@ff/storage/cluster'
-import { sqlite } from '@ff/storage/sqlite'
 import type { Config } from './config.ts'
-import { dataFileOf } from './data-folder.ts'
-import { warnOfWidePermissions } from './file-permissions.ts'
 import { fillNewStore } from './first-start.ts'
 import { introduce, type Print } from './introduction.ts'
 import { findUrl } from './listening.ts'
 import { createLogger } from './log.ts'
 import { createFlags, type Standalone, serve } from './serve.ts'
+import { openStore, openWorkerStore, serveWorkers, warnOfOtherUsers } from './store.ts'
 import { Workers } from './workers.ts'
 
 /**
@@ -18,11 +15,10 @@ export async function startPrimary(config: Config, print: Print): Promise<Standa
   // Detects a busy port before the store is created or migrated.
   const url = await findUrl(config)
   const secrets = await fillNewStore(config, print)
-  const path = dataFileOf(config)
   const logger = createLogger(config.log)
-  warnOfWidePermissions(path, logger)
+  warnOfOtherUsers(config)
   await prepare(config)
-  const served = serveCluster({ path })
+  const served = serveWorkers(config)
   const env = { PORT: new URL(url).port }
   const workers = new Workers({ count: config.workers, env, logger })
   const close = async () => {
@@ -41,12 +37,12 @@ export async function startPrimary(config: Config, print: Print): Promise<Standa
 
 /** Starts a worker process, which serves requests with the shared state. */
 export function startWorker(config: Config): Promise<Standalone> {
-  return serve({ ...config, administrator: undefined }, cluster({ path: dataFileOf(config) }))
+  return serve({ ...config, administrator: undefined }, openWorkerStore(config))
 }
 
 /** Starts and closes a server, so that errors are reported once instead of once per worker. */
 async function prepare(config: Config): Promise<void> {
-  const flags = await createFlags(config, sqlite({ path: dataFileOf(config) }))
+  const flags = await createFlags(config, openStore(config))
   try {
     await flags.start()
   } finally {

@@ -1,25 +1,21 @@
-import { existsSync } from 'node:fs'
 import { compileFlagSet } from '@ff/core'
 import { findIssues } from '@ff/core/authoring'
 import { type ManagementUseCases, SYSTEM } from '@ff/management'
 import { createManagement } from '@ff/management/node'
 import { createFlagServer, extensions } from '@ff/server'
 import { KIND_RULES, type Kind, type Storage } from '@ff/storage'
-import { sqlite } from '@ff/storage/sqlite'
-import { ConfigError } from './config.ts'
-import { dataFileOf } from './data-folder.ts'
+import { existingTables, openStore, type StoreConfig } from './store.ts'
 
 const PAGE = 500
 
 /**
- * Reads all data in a data directory and returns a sentence for each fault: damaged records,
+ * Reads all data of a store and returns a sentence for each fault: damaged records,
  * environments with damaged or invalid published flags, and the first audit entry that was changed.
- * Throws if the data file does not exist or cannot be opened.
+ * Throws if there is no store, or if it cannot be opened.
  */
-export async function findDamage(dataDir: string): Promise<readonly string[]> {
-  const path = dataFileOf({ dataDir })
-  if (!existsSync(path)) throw new ConfigError(`The data file ${path} does not exist.`)
-  const { storage } = sqlite({ path })
+export async function findDamage(config: StoreConfig): Promise<readonly string[]> {
+  await existingTables(config)
+  const { storage } = openStore(config)
   const flags = createFlagServer({ storage, management: createManagement() })
   try {
     await storage.migrate()

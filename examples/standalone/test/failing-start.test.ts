@@ -105,6 +105,31 @@ describe('a start that fails', { timeout: 60_000 }, () => {
     expect(readFileSync(path, 'utf8')).toBe('not a key')
   })
 
+  it.each([
+    ['mysql://ff:hidden@localhost/flags', 'DATABASE_URL must be a URL such as'],
+    [
+      'postgres://ff:hidden@127.0.0.1:1/flags',
+      'DATABASE_URL: PostgreSQL at 127.0.0.1:1/flags cannot',
+    ],
+  ])(
+    'A database that cannot be used, %s, is refused with one line without the password',
+    (DATABASE_URL, start) => {
+      const line = failureOf({
+        env: { DATABASE_URL, FF_SECRET_KEY: 'ab'.repeat(32), FF_WORKERS: '2' },
+      })
+      expect(line).toMatch(/^ff cannot run: .*\n$/)
+      expect(line).toContain(start)
+      expect(line).not.toContain('hidden')
+      expect(existsSync(dataDir)).toBe(false)
+    },
+  )
+
+  it('A database without FF_SECRET_KEY is refused with one line', () => {
+    expect(failureOf({ env: { DATABASE_URL: 'postgres://127.0.0.1:1/flags' } })).toMatch(
+      /^ff cannot run: FF_SECRET_KEY must be set if DATABASE_URL is set, .*\n$/,
+    )
+  })
+
   it('A misspelled variable is named before the error that it causes', () => {
     const env = { FF_ADMIN_EMAIL: 'root@acme.test', FF_ADMIN_PASWORD: 'a password for the root' }
     expect(failureOf({ env }).split('\n')).toEqual([

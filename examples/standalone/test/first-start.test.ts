@@ -158,7 +158,7 @@ it('A first start that is killed at ten random moments is repeated, until its cr
     if (credentials === undefined) throw new Error(`No credentials after ${moment} ms`)
     expect(await useCredentials(url, credentials)).toEqual(['Demo Shop'])
     await standalone.kill()
-    expect(await findDamage(dataDir)).toEqual([])
+    expect(await findDamage({ dataDir })).toEqual([])
   }
 })
 

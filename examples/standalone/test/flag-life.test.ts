@@ -126,12 +126,12 @@ it('A rollout can be raised, reverted and restored over HTTP, and manipulated da
   expect(await verify()).toMatchObject({ valid: true, first_broken: null })
   const { id: edited } = (await call('GET', `/audit/logs?org_id=${org.id}&event_type=flag.created`))
     .data[0]
-  expect(await findDamage(dataDir)).toEqual([])
+  expect(await findDamage({ dataDir })).toEqual([])
   editByHand(`update ff_audit_event set actor_id = 'somebody-else' where id = ?`, edited)
   expect(await verify()).toMatchObject({ valid: false, first_broken: { id: edited } })
-  expect(await findDamage(dataDir)).toEqual([`The audit entry ${edited} is broken: changed.`])
+  expect(await findDamage({ dataDir })).toEqual([`The audit entry ${edited} is broken: changed.`])
   editByHand(`update ff_flag set tags = '[oops' where id = ?`, flag.id)
-  expect(await findDamage(dataDir)).toEqual([
+  expect(await findDamage({ dataDir })).toEqual([
     `The flag record ${flag.id} is damaged: restore a backup.`,
   ])
 })

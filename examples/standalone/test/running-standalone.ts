@@ -15,8 +15,33 @@ type Environment = Readonly<Record<string, string>>
 
 /** Returns the variables of a server: `env`, and those of this process that no server reads. */
 export function environmentOf(env: Environment): Record<string, string | undefined> {
-  const others = Object.entries(process.env).filter(([name]) => !name.startsWith('FF_'))
+  const isOther = (name: string) => !name.startsWith('FF_') && name !== 'DATABASE_URL'
+  const others = Object.entries(process.env).filter(([name]) => isOther(name))
   return { ...Object.fromEntries(others), PORT: '0', ...env }
+}
+
+/** The result of a command. */
+export interface CommandResult {
+  /** The exit code. */
+  readonly status: number | null
+  readonly output: string
+  readonly log: string
+}
+
+/** Runs a command of the standalone server until it ends, such as `backup <file>`. */
+export function runCommand(words: readonly string[], env: Environment): Promise<CommandResult> {
+  const child = spawn(process.execPath, [...PARAMETERS, ...words], {
+    env: environmentOf(env),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const texts = { output: '', log: '' }
+  child.stdout.on('data', (text) => {
+    texts.output += text
+  })
+  child.stderr.on('data', (text) => {
+    texts.log += text
+  })
+  return new Promise((resolve) => child.once('close', (status) => resolve({ status, ...texts })))
 }
 
 /** The standalone server in separate processes, run from source. */

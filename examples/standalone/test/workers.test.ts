@@ -246,7 +246,7 @@ describe('workers that are killed', { timeout: 240_000 }, () => {
     })
     const kept = await allFlagKeys()
     expect(acknowledged.filter((key) => !kept.has(key))).toEqual([])
-    expect(await findDamage(standalone.dataDir)).toEqual([])
+    expect(await findDamage(standalone)).toEqual([])
     expect(await manage('GET', `/audit/verify?org_id=${orgId}`)).toMatchObject({ valid: true })
     expect(standalone.log.match(/has exited and will be replaced/g)).toHaveLength(KILLS)
   })
@@ -277,6 +277,6 @@ describe('SIGTERM', { timeout: 120_000 }, () => {
     }
     expect(await Promise.all(sockets.map(({ closed }) => closed))).toEqual(sockets.map(() => 1001))
     expect(await standalone.ended).toBe(0)
-    expect(await findDamage(standalone.dataDir)).toEqual([])
+    expect(await findDamage(standalone)).toEqual([])
   })
 })

@@ -1,0 +1,25 @@
+import { isFlagError } from '@ff/core'
+import { ConfigError } from './config.ts'
+
+/** The options of the PostgreSQL store, and the variables that set them. */
+const VARIABLES_OF_OPTIONS: readonly (readonly [RegExp, string])[] = [
+  [/`(?:url|listenUrl)`/g, 'DATABASE_URL'],
+  [/`readConnections` and `writeConnections`/g, 'FF_WORKERS or FF_DATABASE_CONNECTIONS'],
+  [/`(?:readConnections|writeConnections)`/g, 'FF_DATABASE_CONNECTIONS'],
+]
+
+/**
+ * Returns one line for an expected error, and the stack of another one. `advice` follows an error of
+ * the store that names no variable.
+ */
+export function describeFailure(error: unknown, advice: string): string {
+  if (!(error instanceof Error)) return String(error)
+  const isExpected = error instanceof ConfigError || 'code' in error
+  if (!isExpected) return error.stack ?? error.message
+  const { message, cause } = error
+  const reason = cause instanceof Error ? cause.message : ''
+  let text = reason === '' ? message : `${message.replace(/\.$/, '')}: ${reason}.`
+  for (const [option, variable] of VARIABLES_OF_OPTIONS) text = text.replaceAll(option, variable)
+  const isComplete = !isFlagError(error) || error.code !== 'UNAVAILABLE' || /DATABASE_/.test(text)
+  return (isComplete ? text : `${text} ${advice}`).trim().replace(/\s+/g, ' ')
+}
