@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { fillStore } from '../../test/filled-store.ts'
 import { runOnPostgres } from '../../test/postgres-schema.ts'
 import { newPostgresSchema, openPostgres } from '../../test/postgres-store.ts'
@@ -69,6 +69,16 @@ const newFile = async (name: string) => join(await temporaryFolder(), name)
 const newSqlite = async () => sqliteTables({ path: await newFile('flags.db') })
 const newPostgres = async () => postgresTables({ url: (await newPostgresSchema()).url })
 
+/** Opens a new store and its tables. */
+async function openStore(name: 'SQLite' | 'PostgreSQL') {
+  const path = await newFile('flags.db')
+  const { url } = await newPostgresSchema()
+  const { storage } = name === 'SQLite' ? sqlite({ path }) : openPostgres({ url })
+  await storage.migrate()
+  onTestFinished(() => storage.close())
+  return { storage, tables: name === 'SQLite' ? sqliteTables({ path }) : postgresTables({ url }) }
+}
+
 /** Writes a backup with these lines. */
 async function fileOf(lines: readonly string[]): Promise<string> {
   const path = await newFile('changed.backup')
@@ -103,15 +113,29 @@ describe('writeBackup and restoreBackup', () => {
     ])
   })
 
-  it.each(['SQLite', 'PostgreSQL'])(
+  it.each(['SQLite', 'PostgreSQL'] as const)(
+    'All reads of the tables of %s see the state of one moment',
+    async (name) => {
+      const { storage, tables } = await openStore(name)
+      await writePair(storage, newId())
+      const counts = await tables.read(async (connection) => {
+        const count = async () => {
+          const [rows] = await connection.run([plain('select count(*) as n from ff_segment')])
+          return rows?.[0]?.['n']
+        }
+        const before = await count()
+        await writePair(storage, newId())
+        return [before, await count()]
+      })
+      expect(counts).toEqual([1, 1])
+      expect((await storage.list('segment', {})).total).toBe(2)
+    },
+  )
+
+  it.each(['SQLite', 'PostgreSQL'] as const)(
     'A backup of %s that is created during writes is consistent at one moment',
     async (name) => {
-      const schema = await newPostgresSchema()
-      const path = await newFile('flags.db')
-      const isSqlite = name === 'SQLite'
-      const { storage } = isSqlite ? sqlite({ path }) : openPostgres({ url: schema.url })
-      const tables = isSqlite ? sqliteTables({ path }) : postgresTables({ url: schema.url })
-      await storage.migrate()
+      const { storage, tables } = await openStore(name)
       let isOver = false
       const write = async () => {
         while (!isOver) await writePair(storage, newId())
