@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { afterAll, bench, describe } from 'vitest'
 import { sample } from '../src/contract/samples/samples.ts'
 import { memory } from '../src/index.ts'
-import type { ContextSample, EvaluationCount, Storage } from '../src/ports/storage.ts'
+import type { ContextSample, Storage } from '../src/ports/storage.ts'
+import type { EvaluationCount } from '../src/ports/usage.ts'
 import { sqlite } from '../src/sqlite/sqlite.ts'
 
 const MINUTE_MS = 60_000
@@ -18,6 +19,7 @@ const counts: readonly EvaluationCount[] = Array.from({ length: 300 }, (_, index
   variationId: `variation-${Math.floor(index / 100)}`,
   reason: 'TARGETING_MATCH',
   source: 'rest',
+  instanceId: 'instance',
   count: 17,
   micros: 900,
 }))

@@ -30,6 +30,7 @@ export {
 } from './ports/records.ts'
 export type * from './ports/storage.ts'
 export { createStorage, type StorageCore } from './ports/storage-core.ts'
+export type * from './ports/usage.ts'
 export {
   type FlagRecords,
   toFlagDefinition,

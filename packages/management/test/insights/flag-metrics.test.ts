@@ -36,7 +36,7 @@ async function count(changes: Partial<EvaluationCount>): Promise<void> {
   const { mine, storage, clock } = shop
   const minute = new Date(Math.floor(clock.now() / MINUTE) * MINUTE).toISOString()
   const place = { environmentId: mine.live, flagId: mine.flag.id, minute }
-  const outcome = { variationId: null, reason: 'STATIC', source: 'rest' } as const
+  const outcome = { variationId: null, reason: 'STATIC', source: 'rest', instanceId: 'i' } as const
   await storage.addEvaluationCounts([{ ...place, ...outcome, count: 1, micros: 0, ...changes }])
 }
 

@@ -40,7 +40,8 @@ describe.each(stores)('retention in %s', (_name, open) => {
     for (const ms of [-3 * DAY - HOUR, -3 * DAY]) await storage.insert('userSketch', sketch(at(ms)))
     for (const ms of [-1, 1]) await storage.insert('idempotencyRecord', remembered(at(ms)))
     const outcome = { variationId: null, reason: 'STATIC', source: 'rest' } as const
-    const counted = { environmentId, flagId: 'flag', ...outcome, count: 1, micros: 0 }
+    const own = { instanceId: 'instance', count: 1, micros: 0 }
+    const counted = { environmentId, flagId: 'flag', ...outcome, ...own }
     const minutes = [-3 * DAY - 60_000, -3 * DAY].map(at)
     await storage.addEvaluationCounts(minutes.map((minute) => ({ ...counted, minute })))
 

@@ -1,12 +1,12 @@
-import type { EvaluationCount, EvaluationSource } from '@ff/storage'
+import type { EvaluationSource } from '@ff/storage'
 import type { FlagSetScope, SdkKeyKind } from '../access/sdk-keys.ts'
 import type { Evaluated } from '../evaluation/evaluated.ts'
 import { getOrInsert } from '../runtime/get-or-insert.ts'
-import { EvaluationCounters, minuteOf } from './evaluation-counters.ts'
+import { EvaluationCounters, minuteOf, type OwnCount } from './evaluation-counters.ts'
 
 interface EnvironmentUsageOptions {
   /** Called with counts that belong to an earlier minute or flag set. */
-  readonly addCount: (count: EvaluationCount) => void
+  readonly addCount: (count: OwnCount) => void
   /** Called with the number of requests of an environment. */
   readonly addRequests: (usage: Pick<Usage, 'environmentId' | 'requests'>) => void
 }
@@ -57,7 +57,7 @@ export class EnvironmentUsage {
   /**
    * Removes and yields the counts, one flag after another. Passes the requests to `addRequests`.
    */
-  *drain(): Generator<EvaluationCount, void> {
+  *drain(): Generator<OwnCount, void> {
     for (const usages of Object.values(this.#usages)) {
       for (const usage of [...usages.values()]) {
         const { environmentId, counters, requests } = usage

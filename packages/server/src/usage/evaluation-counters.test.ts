@@ -1,10 +1,9 @@
 import { compileFlagSet, type FlagSet } from '@ff/core'
 import { evaluateAll, evaluateSome } from '@ff/core/all-flags'
-import type { EvaluationCount } from '@ff/storage'
 import { describe, expect, it } from 'vitest'
 import { textFlag } from '../../test/seed.ts'
 import { EnvironmentUsage } from './environment-usage.ts'
-import { EvaluationCounters } from './evaluation-counters.ts'
+import { EvaluationCounters, type OwnCount } from './evaluation-counters.ts'
 
 const user = { kind: 'user', key: 'user-1' }
 
@@ -15,7 +14,7 @@ function versionOf(flags: Record<string, string>, previous?: FlagSet): FlagSet {
 }
 
 /** Returns sorted lines of the form `flagId source: count, micros`. */
-function linesOf(counts: Iterable<EvaluationCount>): string[] {
+function linesOf(counts: Iterable<OwnCount>): string[] {
   return [...counts]
     .map(({ flagId, source, count, micros }) => `${flagId} ${source}: ${count}, ${micros}`)
     .sort()
@@ -25,7 +24,7 @@ const idOf = (flagSet: FlagSet, key: string) => flagSet.flags.get(key)?.definiti
 
 /** Creates the usage of one environment, and a list of the counts that it has passed on. */
 function usageOf() {
-  const counts: EvaluationCount[] = []
+  const counts: OwnCount[] = []
   const usage = new EnvironmentUsage({
     addCount: (count) => counts.push(count),
     addRequests: () => undefined,

@@ -5,6 +5,9 @@ import { getOrInsert } from '../runtime/get-or-insert.ts'
 
 const MINUTE_MS = 60_000
 
+/** A count of this instance. */
+export type OwnCount = Omit<EvaluationCount, 'instanceId'>
+
 /** Two numbers per slot: the number of evaluations, and their total duration. */
 interface Slots {
   readonly counts: Int32Array
@@ -71,7 +74,7 @@ export class EvaluationCounters {
    * Removes and yields the counts, flag by flag. Counts that are added during the iteration are
    * yielded in this call or the next one.
    */
-  *drain(environmentId: string): Generator<EvaluationCount, void> {
+  *drain(environmentId: string): Generator<OwnCount, void> {
     this.#countLast()
     this.#hasNews = false
     const minute = new Date(this.minute * MINUTE_MS).toISOString()

@@ -1,5 +1,6 @@
-import type { ContextSample, EvaluationCount, Storage } from '@ff/storage'
+import type { ContextSample, Storage } from '@ff/storage'
 import type { FlagSetScope } from '../access/sdk-keys.ts'
+import { newId } from '../access/secrets.ts'
 import { contextHashOf } from '../evaluation/entity-tag.ts'
 import type { Evaluated, EvaluationAnswer } from '../evaluation/evaluated.ts'
 import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
@@ -10,6 +11,7 @@ import { forEachInTimeSlices } from '../runtime/time-slice.ts'
 import { BatchBuffer } from './batch-buffer.ts'
 import { ContextSampler } from './context-sampler.ts'
 import { EnvironmentUsage } from './environment-usage.ts'
+import type { OwnCount } from './evaluation-counters.ts'
 import { OrganizationUsage } from './organization-usage.ts'
 import { personOf } from './pending-sample.ts'
 import { HOUR_MS, UserSketches } from './user-sketches.ts'
@@ -45,7 +47,7 @@ interface UsageReport {
 }
 
 /** The number of times that a flag had one outcome in a minute, as reported by an application. */
-export interface ReportedCount extends Omit<EvaluationCount, 'environmentId' | 'source'> {
+export interface ReportedCount extends Omit<OwnCount, 'environmentId' | 'source'> {
   /** The keys of the evaluated contexts, which are counted as users of the flag. */
   readonly contextKeys: readonly string[]
 }
@@ -63,7 +65,7 @@ export class UsageRecorder {
   /**
    * The evaluation counts that are not yet written to the store, one row per outcome and minute.
    */
-  readonly #counts: BatchBuffer<EvaluationCount>
+  readonly #counts: BatchBuffer<OwnCount>
   readonly #organizations: OrganizationUsage
   readonly #contexts: ContextSampler
   readonly #users: UserSketches
@@ -79,17 +81,18 @@ export class UsageRecorder {
     this.#metrics = metrics
     this.#clock = clock
     this.#logger = logger
-    this.#counts = new BatchBuffer<EvaluationCount>({
+    const instanceId = newId()
+    this.#counts = new BatchBuffer<OwnCount>({
       nameOf: nameOfCount,
       merge: ({ count, micros }, later) => {
         return { ...later, count: count + later.count, micros: micros + later.micros }
       },
       ...{ maxRows: MAX_USAGE_ROWS, rowsACall: COUNTS_A_CALL, logger },
-      write: (rows) => storage.addEvaluationCounts(rows).then(() => undefined),
+      write: (rows) => writeCounts(storage, rows, instanceId),
       drop: ({ count }) => count,
     })
     this.#organizations = new OrganizationUsage(storage, logger)
-    this.#users = new UserSketches(storage, logger)
+    this.#users = new UserSketches({ storage, logger, instanceId })
     this.#environments = new EnvironmentUsage({
       addCount: (count) => this.#addCount(count),
       addRequests: (row) => this.#organizations.requests.add(row),
@@ -215,7 +218,7 @@ export class UsageRecorder {
     for (const flagId of owners) this.#users.add({ environmentId, flagId }, key, now)
   }
 
-  #addCount(count: EvaluationCount): void {
+  #addCount(count: OwnCount): void {
     this.#counts.add(count)
     this.#organizations.markFlag(count.environmentId, count.flagId, Date.parse(count.minute))
   }
@@ -271,7 +274,15 @@ export class UsageRecorder {
   }
 }
 
-function nameOfCount(row: EvaluationCount): string {
+async function writeCounts(
+  storage: Storage,
+  rows: readonly OwnCount[],
+  instanceId: string,
+): Promise<undefined> {
+  await storage.addEvaluationCounts(rows.map((row) => ({ ...row, instanceId })))
+}
+
+function nameOfCount(row: OwnCount): string {
   const { flagId, minute, variationId, reason, source } = row
   return `${flagId} ${minute} ${variationId} ${reason} ${source}`
 }

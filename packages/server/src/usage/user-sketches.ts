@@ -21,6 +21,13 @@ interface PendingSketch extends SketchOwner {
   writtenAt: number
 }
 
+interface UserSketchesOptions {
+  readonly storage: Storage
+  readonly logger: Logger
+  /** The id of this instance, which is new at each start. */
+  readonly instanceId: string
+}
+
 /**
  * Counts the distinct users of this instance in sketches and writes the sketches to the store.
  * There is one sketch per hour, environment and flag.
@@ -28,12 +35,13 @@ interface PendingSketch extends SketchOwner {
 export class UserSketches {
   readonly #buffer: BatchBuffer<PendingSketch>
   readonly #storage: Storage
-  readonly #instanceId = newId()
+  readonly #instanceId: string
   readonly #sketches = new Map<string, PendingSketch>()
   #dropped = 0
 
-  constructor(storage: Storage, logger: Logger) {
+  constructor({ storage, logger, instanceId }: UserSketchesOptions) {
     this.#storage = storage
+    this.#instanceId = instanceId
     this.#buffer = new BatchBuffer<PendingSketch>({
       nameOf,
       merge: (_earlier, later) => later,

@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type {
-  EvaluationCount,
-  EvaluationSource,
-  EvaluationTotal,
-  Storage,
-} from '../ports/storage.ts'
+import type { Storage } from '../ports/storage.ts'
+import type { EvaluationCount, EvaluationSource, EvaluationTotal } from '../ports/usage.ts'
 import { expectRefusal, type OpenStorage } from './fixtures.ts'
 import { newId } from './samples/sample-fields.ts'
 
@@ -131,6 +127,17 @@ function describeAdding(open: OpenStorage): void {
 }
 
 function describeTotals(open: OpenStorage): void {
+  it('The counts of several instances are summed, and those of one instance do not replace those of another', async () => {
+    const storage = await open()
+    const count = newCount()
+    const ofInstances = ['', newId(), newId()].map((instanceId, index) => {
+      return { ...count, instanceId, count: 10 ** index }
+    })
+    await storage.addEvaluationCounts(ofInstances)
+    for (const each of ofInstances) await storage.addEvaluationCounts([each])
+    expect(await totalsOf(storage, count)).toEqual([totalOf(count, { count: 222, micros: 180 })])
+  })
+
   it('Outcomes with a different variation, reason or source have separate totals', async () => {
     const storage = await open()
     const count = newCount()
@@ -219,6 +226,7 @@ function newCount(fields: Partial<EvaluationCount> = {}): EvaluationCount {
     variationId: newId(),
     reason: 'TARGETING_MATCH',
     source: 'rest',
+    instanceId: newId(),
     count: 2,
     micros: 30,
     ...fields,

@@ -263,8 +263,9 @@ function describeSums(stores: Stores): void {
     const flagIds = Array.from({ length: 50 }, newId)
     const minute = '2026-04-01T00:00:00.000Z'
     const outcome = { variationId: null, reason: 'DEFAULT', source: 'rest' } as const
+    const instanceId = newId()
     const counts = flagIds.map((flagId) => {
-      return { environmentId, flagId, minute, ...outcome, count: 1, micros: 3 }
+      return { environmentId, flagId, minute, ...outcome, instanceId, count: 1, micros: 3 }
     })
     const writes = Array.from({ length: 10 }, (_, at) => {
       const storage = stores()[at % 2 === 0 ? 0 : 1]

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
-import type { ContextSample, EvaluationCount, EvaluationTotal } from '../ports/storage.ts'
+import type { ContextSample } from '../ports/storage.ts'
+import type { EvaluationCount, EvaluationTotal } from '../ports/usage.ts'
 import {
   anyText,
   command,
@@ -19,6 +20,7 @@ const count: fc.Arbitrary<EvaluationCount> = fc.record({
   variationId: nullable(key),
   reason: fc.constantFrom('STATIC' as const, 'SPLIT' as const),
   source: fc.constantFrom('rest' as const, 'sdk' as const, 'client' as const),
+  instanceId: fc.constantFrom('', 'instance-1', 'instance-2'),
   count: fc.integer({ min: 1, max: 1000 }),
   micros: fc.nat(),
 })

@@ -15,9 +15,6 @@ import type {
   ContextSample,
   DefinitionChange,
   DefinitionChanges,
-  EvaluationCount,
-  EvaluationCountQuery,
-  EvaluationTotal,
   ListQuery,
   NewestVersion,
   ObservedAttributes,
@@ -28,6 +25,7 @@ import type {
   StorageSession,
   VersionPage,
 } from '../ports/storage.ts'
+import type { EvaluationCount, EvaluationCountQuery, EvaluationTotal } from '../ports/usage.ts'
 import { toChanges } from '../publication-log/changes.ts'
 import {
   contentOf,

@@ -13,6 +13,11 @@ export interface StorageCore extends Pick<Storage, 'migrate' | 'transaction' | '
 
 const COUNTING = 'evaluation counts'
 
+/** Returns the lock for numbers of an instance. Other instances do not wait for it. */
+function countingOf([first]: readonly { readonly instanceId: string }[]): string {
+  return `${COUNTING} ${first?.instanceId}`
+}
+
 /**
  * Creates a store from its core. Outside a transaction, reads see committed data, and each write
  * runs in its own transaction.
@@ -41,7 +46,8 @@ export function createStorage(core: StorageCore): Storage {
     revive: (kind, id) => transaction(kind, (tx) => tx.revive(kind, id)),
     purge: (kind, query) => transaction(kind, (tx) => tx.purge(kind, query)),
     publish: (...input) => transaction(input[0], (tx) => tx.publish(...input)),
-    addEvaluationCounts: (counts) => transaction(COUNTING, (tx) => tx.addEvaluationCounts(counts)),
+    addEvaluationCounts: (counts) =>
+      transaction(countingOf(counts), (tx) => tx.addEvaluationCounts(counts)),
     dropEvaluationCounts: (beforeMinute) =>
       transaction(COUNTING, (tx) => tx.dropEvaluationCounts(beforeMinute)),
     recordContextSamples: (samples) =>

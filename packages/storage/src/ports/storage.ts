@@ -1,8 +1,9 @@
-import type { EvaluationReason, FlagDefinition, FlagSetDefinition } from '@ff/core'
+import type { FlagDefinition, FlagSetDefinition } from '@ff/core'
 import type { DefinitionDelta, KeyChanges, SegmentProperties } from '@ff/core/changes'
 import type { DeliveryClaim } from './delivery-claim.ts'
 import type { Leases } from './leases.ts'
 import type { Kind, Records } from './records.ts'
+import type { UsageSession } from './usage.ts'
 
 /**
  * The operations of a store, inside or outside a transaction.
@@ -17,7 +18,7 @@ import type { Kind, Records } from './records.ts'
  * value) changes nothing, and its transaction remains usable. `UNAVAILABLE` means that the store
  * cannot be reached or written; a transaction in which it occurs is rolled back.
  */
-export interface StorageSession {
+export interface StorageSession extends UsageSession {
   /** Returns the living record with this id, or `undefined` if there is none. */
   find<K extends Kind>(kind: K, id: string): Promise<Records[K] | undefined>
 
@@ -109,21 +110,6 @@ export interface StorageSession {
   loadChanges(environmentId: string, since: number): Promise<DefinitionChanges>
 
   /**
-   * Adds each count to the stored count of the same environment, flag, minute and outcome. Throws
-   * `INVALID_REQUEST`, and adds nothing, if one of the counts cannot be saved.
-   */
-  addEvaluationCounts(counts: readonly EvaluationCount[]): Promise<void>
-
-  /**
-   * Returns the counts of one flag in one environment: one total per outcome, in no particular
-   * order.
-   */
-  loadEvaluationCounts(query: EvaluationCountQuery): Promise<readonly EvaluationTotal[]>
-
-  /** Removes the counts of all minutes before `beforeMinute`, a timestamp. */
-  dropEvaluationCounts(beforeMinute: string): Promise<void>
-
-  /**
    * Merges each sample into the living `observedContext` with the same environment and hash: adds
    * to its count, keeps the earliest `firstSeen` and the latest `lastSeen`, and takes all other
    * fields except the id from the sample with the latest `lastSeen`. If there is no such record,
@@ -162,47 +148,6 @@ export interface StorageSession {
    * the query has no condition.
    */
   purge<K extends Kind>(kind: K, query: PurgeQuery<K>): Promise<number>
-}
-
-/** The outcome of evaluations of a flag. */
-export interface EvaluationOutcome {
-  /** The id of the served variation; `null` if no variation was served. */
-  readonly variationId: string | null
-  readonly reason: EvaluationReason
-  readonly source: EvaluationSource
-}
-
-/**
- * The source of evaluations: the transport of the server's response; `sdk` for a call in process or
- * a report with a server key; `client` for a report with a client key, which is public.
- */
-export type EvaluationSource = ContextSample['source'] | 'client'
-
-/** The number of evaluations of a flag with the same outcome in one minute. */
-export interface EvaluationCount extends EvaluationOutcome {
-  readonly environmentId: string
-  readonly flagId: string
-  /** The timestamp of the start of the minute. */
-  readonly minute: string
-  /** The number of evaluations. */
-  readonly count: number
-  /** The total duration of these evaluations in microseconds, rounded to an integer. */
-  readonly micros: number
-}
-
-/** Selects the counts of one flag in one environment over a range of minutes. */
-export interface EvaluationCountQuery {
-  readonly environmentId: string
-  readonly flagId: string
-  /** The range of minutes, as timestamps: `from <= minute < to`. */
-  readonly from: string
-  readonly to: string
-}
-
-/** The number and the total duration of evaluations with the same outcome. */
-export interface EvaluationTotal extends EvaluationOutcome {
-  readonly count: number
-  readonly micros: number
 }
 
 /** One or more evaluations of a context. */

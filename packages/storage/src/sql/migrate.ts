@@ -6,6 +6,7 @@ import { clientVisibility } from './migrations/0003-client-visibility.ts'
 import { environmentSettings } from './migrations/0004-environment-settings.ts'
 import { flagSummaries } from './migrations/0005-flag-summaries.ts'
 import { observedContextReduction } from './migrations/0006-observed-context-reduction.ts'
+import { severalInstances } from './migrations/0007-several-instances.ts'
 import { leases } from './migrations/0008-leases.ts'
 import type { Migration } from './migrations/migration.ts'
 import { plain, type SqlConnection, type SqlDriver } from './sql-driver.ts'
@@ -18,6 +19,7 @@ export const MIGRATIONS: readonly Migration[] = [
   environmentSettings,
   flagSummaries,
   observedContextReduction,
+  severalInstances,
   leases,
 ]
 

@@ -1,10 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
-import type {
-  ContextQuery,
-  ContextSample,
-  EvaluationCount,
-  EvaluationCountQuery,
-} from '../ports/storage.ts'
+import type { ContextQuery, ContextSample } from '../ports/storage.ts'
+import type { EvaluationCount, EvaluationCountQuery } from '../ports/usage.ts'
 import { columnOf, tableOf } from './columns.ts'
 import type { SqlDialect } from './dialect.ts'
 import { toRow, toVariationColumn } from './rows.ts'
@@ -22,6 +18,7 @@ const COUNT_FIELDS = [
   'variationId',
   'reason',
   'source',
+  'instanceId',
   'count',
   'micros',
 ] as const satisfies readonly (keyof EvaluationCount)[]
@@ -48,12 +45,13 @@ export class UsageStatements {
     return this.#refusable(sql`
       insert into ff_evaluation_count (${sql.join(COUNT_COLUMNS.map((column) => sql.ref(column)))})
       ${this.#dialect.rowsOf({ table: 'ff_evaluation_count', columns: COUNT_COLUMNS, rows })}
-      on conflict (environment_id, flag_id, minute, variation_id, reason, source) do update set
+      on conflict (environment_id, flag_id, minute, variation_id, reason, source, instance_id)
+      do update set
         count = ff_evaluation_count.count + excluded.count,
         micros = ff_evaluation_count.micros + excluded.micros`)
   }
 
-  /** Selects one total per outcome. `toEvaluationTotal` converts the rows. */
+  /** Selects one total per outcome, of all instances. `toEvaluationTotal` converts the rows. */
   totals({ environmentId, flagId, from, to }: EvaluationCountQuery): SqlStatement {
     return this.#statement(sql`
       select variation_id, reason, source, sum(count) as count, sum(micros) as micros

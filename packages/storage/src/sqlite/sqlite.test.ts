@@ -322,7 +322,8 @@ describe("sqlite with the host's database", () => {
 describe('a value that its column does not accept', () => {
   const bad = sample('flag', { name: null as unknown as string })
   const count = { environmentId: 'e', minute: '2026', variationId: 'v', reason: 'STATIC' } as const
-  const counted = { ...count, source: 'rest', count: 1, micros: 1, flagId: 'f' } as const
+  const own = { source: 'rest', instanceId: 'i', count: 1, micros: 1, flagId: 'f' } as const
+  const counted = { ...count, ...own }
 
   const opening: readonly (readonly [string, () => Promise<Storage>])[] = [
     ['a file', async () => opened(await newPath())],

@@ -1,12 +1,12 @@
 import { assertFinite } from '../ports/storable.ts'
-import type { EvaluationCount, EvaluationOutcome, EvaluationTotal } from '../ports/storage.ts'
+import type { EvaluationCount, EvaluationOutcome, EvaluationTotal } from '../ports/usage.ts'
 
 type Tally = Pick<EvaluationTotal, 'count' | 'micros'>
 
 /** Returns text that is equal for counts that must be summed. */
 export function countName(count: EvaluationCount): string {
-  const { environmentId, flagId, minute, variationId, reason, source } = count
-  return JSON.stringify([environmentId, flagId, minute, variationId, reason, source])
+  const { environmentId, flagId, minute, variationId, reason, source, instanceId } = count
+  return JSON.stringify([environmentId, flagId, minute, variationId, reason, source, instanceId])
 }
 
 /**
@@ -20,7 +20,8 @@ export function sumOf<T extends Tally>(before: Tally | undefined, added: T): T {
 }
 
 /**
- * Returns the counts, with all counts of the same `countName` summed into one count. Throws
+ * Returns the counts, with all counts of the same `countName` summed into one count, ordered by
+ * this name. If all writers write rows in this order, they cause no deadlock. Throws
  * `INVALID_REQUEST` if a number in a count is not finite.
  */
 export function mergeCounts(counts: readonly EvaluationCount[]): readonly EvaluationCount[] {
@@ -28,7 +29,7 @@ export function mergeCounts(counts: readonly EvaluationCount[]): readonly Evalua
   return sums(counts, countName)
 }
 
-/** Returns one total per outcome: the sums of its counts and durations. */
+/** Returns one total per outcome: the sums of its counts and durations on all instances. */
 export function totalsOf(counts: Iterable<EvaluationCount>): readonly EvaluationTotal[] {
   return sums(counts, outcomeName).map(({ variationId, reason, source, count, micros }) => {
     return { variationId, reason, source, count, micros }
@@ -41,7 +42,8 @@ function sums<T extends Tally>(tallies: Iterable<T>, nameOf: (tally: T) => strin
     const name = nameOf(tally)
     found.set(name, sumOf(found.get(name), tally))
   }
-  return [...found.values()]
+  const inOrder = [...found].sort(([a], [b]) => (a < b ? -1 : 1))
+  return inOrder.map(([, tally]) => tally)
 }
 
 function outcomeName({ variationId, reason, source }: EvaluationOutcome): string {
