@@ -1,6 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { FlagError, type FlagSetDefinition } from '@ff/core'
 import {
+  type ApiCalls,
   type Changes,
   type ContextQuery,
   type ContextSample,
@@ -40,6 +41,8 @@ type WritingMethod =
   | 'publish'
   | 'addEvaluationCounts'
   | 'dropEvaluationCounts'
+  | 'addApiCalls'
+  | 'takeApiCalls'
   | 'recordContextSamples'
   | 'claimDeliveries'
 
@@ -179,6 +182,10 @@ class RecordingSession implements StorageSession {
     return this.#session.loadEvaluationCounts(query)
   }
 
+  loadApiCalls(organizationIds?: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    return this.#session.loadApiCalls(organizationIds)
+  }
+
   loadContexts(query: ContextQuery): Promise<Page<ObservedAttributes>> {
     return this.#session.loadContexts(query)
   }
@@ -229,6 +236,17 @@ class RecordingSession implements StorageSession {
   async dropEvaluationCounts(beforeMinute: string): Promise<void> {
     await this.#session.dropEvaluationCounts(beforeMinute)
     this.writes.push(['dropEvaluationCounts', beforeMinute])
+  }
+
+  async addApiCalls(calls: readonly ApiCalls[]): Promise<void> {
+    await this.#session.addApiCalls(calls)
+    this.writes.push(['addApiCalls', calls])
+  }
+
+  async takeApiCalls(organizationId: string): Promise<number> {
+    const taken = await this.#session.takeApiCalls(organizationId)
+    if (taken > 0) this.writes.push(['takeApiCalls', organizationId])
+    return taken
   }
 
   async recordContextSamples(samples: readonly ContextSample[]): Promise<void> {

@@ -47,7 +47,7 @@ async function closePeriods(services: ChangeServices): Promise<void> {
  */
 function closePeriod(services: ChangeServices, orgId: string): Promise<boolean> {
   return applyChange(services, requestFor(orgId), async (writer, { organization }) => {
-    const closed = await closeDuePeriod(writer, organization)
+    const closed = await closeDuePeriod(writer, await writer.addPendingCalls(organization))
     if (closed === undefined) return { result: false }
     const { invoice } = closed
     return completed('invoice.created', { after: invoice }, { result: true })

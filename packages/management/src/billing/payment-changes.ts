@@ -81,9 +81,10 @@ async function mayPay(
 
 async function takeSubscription(
   writer: RecordWriter,
-  before: Payer,
+  payer: Payer,
   subscription: PaymentSubscription,
 ): Taken {
+  const before = await writer.addPendingCalls(payer)
   const { data: plans } = await writer.reader.list('plan', {})
   const all = await lastSubscriptions(writer.reader, subscription.customerId)
   const ours = all.flatMap((each) => {

@@ -25,8 +25,8 @@ const NO_PERIOD = { periodStart: null, periodDay: null, currentPeriodEnd: null }
 const NO_TRIAL = { trialStartsAt: null, trialEndsAt: null } as const
 
 /**
- * Sets the plan of an organization, removes it, or starts a trial, and returns the changed
- * organization. The first plan begins a billing period. If one plan replaces another, the current
+ * Sets the plan of an organization with its whole usage, removes the plan, or starts a trial, and
+ * returns the changed organization. The first plan begins a billing period. If one plan replaces another, the current
  * period and its usage continue. If a period ends, its invoice is drawn up. Throws `CONFLICT` if the
  * plan is deleted concurrently.
  */
@@ -59,7 +59,8 @@ function tryingFields({ trialStartsAt }: Organization, { startsAt, endsAt }: Tri
 }
 
 /**
- * Closes the current period if its end has passed: draws up its invoice and begins the next period.
+ * Closes the current period of an organization with its whole usage if its end has passed: draws up
+ * its invoice and begins the next period.
  * Returns `undefined` if the period has not ended.
  */
 export async function closeDuePeriod(

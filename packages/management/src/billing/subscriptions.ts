@@ -1,6 +1,7 @@
 import { FlagError } from '@ff/core'
 import type { Plan } from '@ff/protocol/management'
 import type { Records } from '@ff/storage'
+import { withApiUsage } from '../changes/api-usage.ts'
 import { completed } from '../changes/change-event.ts'
 import { findPlan, trialStateOf } from '../changes/quotas.ts'
 import type { Reader } from '../changes/record-writer.ts'
@@ -14,7 +15,8 @@ import { priceIdsOf } from './plans.ts'
 /** The use cases of subscriptions. */
 export const subscriptionUseCases = defineUseCases({
   /** Returns the usage of an organization and the limits of its plan. */
-  async getOrganizationUsage({ storage, now, organization }) {
+  async getOrganizationUsage({ storage, now, organization: stored }) {
+    const [organization = stored] = await withApiUsage(storage, [stored])
     const { apiUsage, periodStart, currentPeriodEnd, trialStartsAt, trialEndsAt } = organization
     const plan = await findPlan(storage, organization)
     const trial = trialStateOf(organization, new Date(now).toISOString())
@@ -42,7 +44,8 @@ export const subscriptionUseCases = defineUseCases({
   },
 
   /** Sets the plan of an organization, starts a trial, or removes the plan. */
-  async setOrganizationPlan({ writer, organization: before, body, expectedRevision }) {
+  async setOrganizationPlan({ writer, organization, body, expectedRevision }) {
+    const before = await writer.addPendingCalls(organization)
     writer.assertRevision('organization', before, expectedRevision)
     const plan = await requirePlan(writer.reader, body.planId)
     const trial = body.trial === true ? trialOf(before, plan, writer.now) : null

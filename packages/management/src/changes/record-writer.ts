@@ -4,6 +4,7 @@ import { newId } from '@ff/server/plane'
 import type { Changes, Kind, Records, StorageSession } from '@ff/storage'
 import type * as z from 'zod'
 import { encodeWire, invalid } from '../requests/validation.ts'
+import { addPendingCalls } from './api-usage.ts'
 import { countListedKeys, type ListedKeysChange } from './listed-keys.ts'
 import type { AffectedEntity } from './publication.ts'
 import { WrittenConfiguration } from './required-comments.ts'
@@ -33,7 +34,10 @@ const CODECS = {
 export type WritableKind = keyof typeof CODECS
 
 /** The reading methods of a session. */
-export type Reader = Pick<StorageSession, 'find' | 'list' | 'listVersions' | 'loadFlagSet'>
+export type Reader = Pick<
+  StorageSession,
+  'find' | 'list' | 'listVersions' | 'loadFlagSet' | 'loadApiCalls'
+>
 
 /** A record before it is inserted. The writer adds the id, the times and the revision. */
 export type NewRecord<K extends WritableKind> = Omit<
@@ -161,6 +165,14 @@ export class RecordWriter {
     this.assertRevision(kind, record, expectedRevision)
     await this.#write(kind, record, { deletedAt: this.now } as Changes<K>)
     this.#balance.set(kind, this.balanceOf(kind) - 1)
+  }
+
+  /**
+   * Adds the pending API calls of an organization to `apiUsage` of its record, which is returned.
+   * Required before the usage is read, reset or returned. This is not a change of configuration.
+   */
+  addPendingCalls(organization: Records['organization']): Promise<Records['organization']> {
+    return addPendingCalls(this.#session, organization)
   }
 
   /** Deletes observed contexts permanently and returns their number. */

@@ -1,5 +1,6 @@
 import type { NewOrganization, Organization, OrganizationChanges } from '@ff/protocol/management'
 import { organizationOf } from '../access/paths.ts'
+import { withApiUsage } from '../changes/api-usage.ts'
 import { completed } from '../changes/change-event.ts'
 import type { RecordWriter } from '../changes/record-writer.ts'
 import { defineQuery, defineUseCases } from '../changes/use-case.ts'
@@ -25,13 +26,17 @@ export const organizationUseCases = {
     load: (_input, actor) => organizationOf(actor),
     async run({ storage, organization, query }) {
       const where = organization === null ? {} : { id: organization.id }
-      return listPage(storage, 'organization', { where, sortBy: 'name', query })
+      const page = await listPage(storage, 'organization', { where, sortBy: 'name', query })
+      return { ...page, data: await withApiUsage(storage, page.data) }
     },
   }),
 
   ...defineUseCases({
     /** Returns an organization. */
-    getOrganization: async ({ organization }) => organization,
+    async getOrganization({ storage, organization }) {
+      const [loaded = organization] = await withApiUsage(storage, [organization])
+      return loaded
+    },
 
     /** Creates an organization. Requires the role `platform`. */
     async createOrganization({ writer, body }) {
@@ -40,7 +45,8 @@ export const organizationUseCases = {
     },
 
     /** Changes an organization. Metadata entries that the request does not name stay unchanged. */
-    async updateOrganization({ writer, organization: before, body, expectedRevision }) {
+    async updateOrganization({ writer, organization, body, expectedRevision }) {
+      const before = await writer.addPendingCalls(organization)
       const { metadataUpdates, metadataDeletes, ...fields } = body
       const metadata = mergeMetadata(before.metadata, { metadataUpdates, metadataDeletes })
       const changes = { ...fields, metadata }
@@ -54,9 +60,10 @@ export const organizationUseCases = {
      */
     async deleteOrganization({ writer, organization, expectedRevision }) {
       writer.assertRevision('organization', organization, expectedRevision)
-      await removeParts(writer, organization)
-      await writer.remove('organization', organization)
-      return completed('organization.deleted', { before: organization })
+      const before = await writer.addPendingCalls(organization)
+      await removeParts(writer, before)
+      await writer.remove('organization', before)
+      return completed('organization.deleted', { before })
     },
   }),
 }

@@ -1,5 +1,6 @@
 import { type Clock, type Job, timestampAt } from '@ff/server/plane'
 import type { Storage } from '@ff/storage'
+import { addPendingCalls } from '../changes/api-usage.ts'
 
 const HOUR_MS = 60 * 60 * 1000
 const DAY_MS = 24 * HOUR_MS
@@ -17,8 +18,8 @@ const COUNTS_MS = 3 * DAY_MS
 const PORTION_MS = 10 * 60 * 1000
 
 /**
- * Creates the job that permanently deletes old contexts, counts and idempotency records. Several
- * instances can run the job concurrently.
+ * Creates the job that permanently deletes old contexts, counts and idempotency records, and merges
+ * the API calls of instances. Several instances can run the job concurrently.
  */
 export function retentionJob(storage: Storage, clock: Clock): Job {
   const ago = (ms: number) => new Date(clock.now() - ms).toISOString()
@@ -32,7 +33,22 @@ export function retentionJob(storage: Storage, clock: Clock): Job {
       await purgeContexts(storage, ago(CONTEXTS_MS))
       const expired = { field: 'expiresAt', to: timestampAt(clock) } as const
       await storage.purge('idempotencyRecord', { range: expired })
+      await addAllPendingCalls(storage)
     },
+  }
+}
+
+/**
+ * Moves all pending API calls to the records of their organizations, so that few rows are left of
+ * instances that have ended. Those of a deleted organization are deleted.
+ */
+async function addAllPendingCalls(storage: Storage): Promise<void> {
+  for (const id of (await storage.loadApiCalls()).keys()) {
+    await storage.transaction(id, async (tx) => {
+      const organization = await tx.find('organization', id)
+      if (organization === undefined) await tx.takeApiCalls(id)
+      else await addPendingCalls(tx, organization)
+    })
   }
 }
 

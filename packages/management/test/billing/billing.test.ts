@@ -40,6 +40,13 @@ async function done(method: string, address: string, body?: Json, role?: Role): 
 
 const givePlan = (body: Json = { plan_id: planId }) => done('PUT', `${at}/plan`, body, 'platform')
 const use = (apiUsage: number) => world.storage.update('organization', tenant.orgId, { apiUsage })
+/** Adds pending API calls: each number is that of another instance. */
+const addCalls = (...calls: readonly number[]) =>
+  world.storage.addApiCalls(
+    calls.map((each, instance) => {
+      return { organizationId: tenant.orgId, instanceId: `instance ${instance}`, calls: each }
+    }),
+  )
 const bill = () => world.runJob('close billing periods')
 const goTo = (date: string) => world.clock.set(Date.parse(`${date}T00:00:00.000Z`))
 const organization = () => done('GET', at)
@@ -196,6 +203,53 @@ describe.each(stores)('Billing periods in %s', (_name, openStore) => {
       ['2030-04-30', '2030-05-31', 0],
     ])
     expect((await organization()).current_period_end).toBe('2030-06-30T00:00:00.000Z')
+  })
+
+  it('The pending API calls of all instances are part of the usage, and are billed exactly once', async () => {
+    await givePlan()
+    await use(350)
+    await addCalls(400, 600)
+    const lists = async () => (await done('GET', '/organizations', undefined, 'platform')).data
+    expect(await organization()).toMatchObject({ api_usage: 1350 })
+    expect(await lists()).toMatchObject([{ id: tenant.orgId, api_usage: 1350 }])
+    expect(await usage()).toMatchObject({ api_usage: 1350, overage_blocks: 3 })
+    goTo('2030-02-01')
+    await bill()
+    await bill()
+    expect(await invoices()).toMatchObject([{ amount_due: 750, metadata: { api_usage: 1350 } }])
+    expect(await organization()).toMatchObject({ api_usage: 0 })
+    await addCalls(1)
+    expect(await usage()).toMatchObject({ api_usage: 1, overage_blocks: 0 })
+  })
+
+  it('Every response and audit entry with an organization contains its pending API calls', async () => {
+    await addCalls(3, 4)
+    expect(await done('PUT', at, { name: 'A' })).toMatchObject({ name: 'A', api_usage: 7 })
+    await addCalls(1)
+    const taken = await givePlan()
+    expect(taken).toMatchObject({ api_usage: 0 })
+    await addCalls(5)
+    expect(await done('PUT', at, { ...taken, api_usage: 5, name: 'B' })).toMatchObject({
+      api_usage: 5,
+      revision: taken.revision + 1,
+    })
+    await addCalls(2)
+    expect(await givePlan({ plan_id: null })).toMatchObject({ api_usage: 0 })
+    expect(await invoices()).toMatchObject([{ metadata: { api_usage: 7 } }])
+    await addCalls(9)
+    await done('DELETE', at)
+    const usages = (await world.audit()).flatMap(({ eventType, payload }) =>
+      eventType.startsWith('organization.')
+        ? [[eventType, ...[payload.before, payload.after].map((each: Json) => each?.api_usage)]]
+        : [],
+    )
+    expect(usages.slice(1)).toEqual([
+      ['organization.updated', 7, 7],
+      ['organization.plan_changed', 8, 0],
+      ['organization.updated', 5, 5],
+      ['organization.plan_changed', 7, 0],
+      ['organization.deleted', 9, undefined],
+    ])
   })
 
   it('Removing the plan ends the period with an invoice for its usage', async () => {

@@ -5,6 +5,7 @@ import { Jobs } from '../../../server/src/runtime/jobs.ts'
 import { silentLogger } from '../../../server/src/runtime/logger.ts'
 import { allInMemory } from '../../../server/test/capabilities.ts'
 import { FakeClock } from '../../../server/test/fake-clock.ts'
+import { seed } from '../../../server/test/seed.ts'
 import { retentionJob } from '../../src/organizations/retention.ts'
 import { openMetricsShop } from '../world/metrics-shop.ts'
 import { contextSampleIn } from '../world/scene.ts'
@@ -69,6 +70,20 @@ it('A running server deletes expired data within an hour', async () => {
   await shop.clock.advance(HOUR)
   expect((await shop.storage.list('observedContext', {})).total).toBe(1)
   await shop.flags.close()
+})
+
+it('The retention job moves the API calls of all instances to their organizations', async () => {
+  const { storage } = allInMemory()
+  const { orgId } = await seed(storage)
+  const before = await storage.find('organization', orgId)
+  const gone = crypto.randomUUID()
+  const rows = [orgId, gone].flatMap((organizationId) =>
+    ['one', 'two'].map((instanceId) => ({ organizationId, instanceId, calls: 4 })),
+  )
+  await storage.addApiCalls(rows)
+  for (let twice = 0; twice < 2; twice += 1) await retentionJob(storage, new FakeClock()).run()
+  expect(await storage.find('organization', orgId)).toEqual({ ...before, apiUsage: 8 })
+  expect(await storage.loadApiCalls()).toEqual(new Map())
 })
 
 it('A failure of the retention job is counted, and the next run succeeds', async () => {

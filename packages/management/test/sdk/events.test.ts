@@ -87,6 +87,7 @@ describe('POST /evaluator/events', () => {
     await metrics()
     const organization = await shop.storage.find('organization', shop.mine.orgId)
     expect(organization?.apiUsage).toBe(0)
+    expect(await shop.storage.loadApiCalls()).toEqual(new Map())
   })
 
   it('Reports require an SDK key and are counted in its environment', async () => {

@@ -1,4 +1,4 @@
-import type { Storage, StorageSession } from '@ff/storage'
+import type { ApiCalls, Storage, StorageSession } from '@ff/storage'
 import { getOrInsert } from '../runtime/get-or-insert.ts'
 import type { Logger } from '../runtime/logger.ts'
 import { MAX_USAGE_ROWS } from '../runtime/memory-bounds.ts'
@@ -9,6 +9,9 @@ const QUARTER_MS = 15 * 60_000
 
 /** The maximum number of evaluation times that are written in one call. */
 const FLAGS_A_CALL = 200
+
+/** The maximum number of environments with requests that are written in one call. */
+const ENVIRONMENTS_A_CALL = 200
 
 interface Requests {
   readonly environmentId: string
@@ -23,10 +26,18 @@ interface Mark {
   readonly quarter: number
 }
 
+interface OrganizationUsageOptions {
+  readonly storage: Storage
+  readonly logger: Logger
+  /** The id of this instance, which is new at each start. */
+  readonly instanceId: string
+}
+
 /**
- * Counts the requests of organizations, records the time of each flag's last evaluation, and writes
- * both to the records of the organizations and flags. The revisions of these records stay the same,
- * because usage is not a change of configuration.
+ * Counts the requests of organizations, and records the time of each flag's last evaluation. The
+ * requests of this instance are added to its own rows in the store, so that instances do not wait
+ * for each other, nor for changes of the organization. The times are written to the records of the
+ * flags, whose revisions stay the same, because usage is not a change of configuration.
  */
 export class OrganizationUsage {
   /** The request counts that are not yet written to the store. */
@@ -34,20 +45,22 @@ export class OrganizationUsage {
   /** The last evaluation times of flags that are not yet written to the store. */
   readonly marks: BatchBuffer<Mark>
   readonly #storage: Storage
+  readonly #instanceId: string
   /** Organization ids by environment id. The organization of an environment never changes. */
   readonly #organizations = new Map<string, string>()
   /** The ids of the flags with a recorded evaluation in the current quarter of an hour. */
   readonly #marked = new Set<string>()
   #quarter = 0
 
-  constructor(storage: Storage, logger: Logger) {
+  constructor({ storage, logger, instanceId }: OrganizationUsageOptions) {
     this.#storage = storage
+    this.#instanceId = instanceId
     this.requests = new BatchBuffer<Requests>({
       nameOf: () => '',
       merge: (earlier, { environmentId, requests }) => {
         return { environmentId, requests: earlier.requests + requests }
       },
-      ...{ maxRows: MAX_USAGE_ROWS, rowsACall: 1, logger },
+      ...{ maxRows: MAX_USAGE_ROWS, rowsACall: ENVIRONMENTS_A_CALL, logger },
       write: (rows) => this.#writeRequests(rows),
       drop: ({ requests }) => requests,
     })
@@ -85,13 +98,13 @@ export class OrganizationUsage {
 
   async #writeRequests(rows: readonly Requests[]): Promise<readonly Requests[]> {
     const gone: Requests[] = []
+    const added: ApiCalls[] = []
     for (const row of rows) {
-      const orgId = await this.organizationOf(row.environmentId)
-      const isWritten =
-        orgId !== undefined &&
-        (await this.#storage.transaction(orgId, (tx) => addApiUsage(tx, orgId, row.requests)))
-      if (!isWritten) gone.push(row)
+      const organizationId = await this.organizationOf(row.environmentId)
+      if (organizationId === undefined) gone.push(row)
+      else added.push({ organizationId, instanceId: this.#instanceId, calls: row.requests })
     }
+    if (added.length > 0) await this.#storage.addApiCalls(added)
     return gone
   }
 
@@ -113,18 +126,6 @@ export class OrganizationUsage {
       })
     }
   }
-}
-
-/**
- * Adds requests to the usage of an organization. Returns `false` if the organization does not
- * exist.
- */
-async function addApiUsage(tx: StorageSession, orgId: string, requests: number): Promise<boolean> {
-  const organization = await tx.find('organization', orgId)
-  if (organization === undefined) return false
-  const apiUsage = organization.apiUsage + requests
-  await tx.update('organization', orgId, { apiUsage })
-  return true
 }
 
 /** Sets the time of a flag's last evaluation, unless another instance has written a later time. */

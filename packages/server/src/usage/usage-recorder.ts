@@ -91,7 +91,7 @@ export class UsageRecorder {
       write: (rows) => writeCounts(storage, rows, instanceId),
       drop: ({ count }) => count,
     })
-    this.#organizations = new OrganizationUsage(storage, logger)
+    this.#organizations = new OrganizationUsage({ storage, logger, instanceId })
     this.#users = new UserSketches({ storage, logger, instanceId })
     this.#environments = new EnvironmentUsage({
       addCount: (count) => this.#addCount(count),

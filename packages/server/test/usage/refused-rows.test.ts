@@ -125,8 +125,7 @@ describe('Usage that the store refuses because of its data', () => {
   })
 
   it('Refused requests of an organization are dropped and counted, and the evaluation times of its flags are written', async () => {
-    const refuses = 'new.api_usage = 3'
-    const scene = await openScene({ table: 'ff_organization', refuses, event: 'update' })
+    const scene = await openScene({ table: 'ff_api_calls', refuses: 'new.calls = 3' })
     for (let time = 0; time < 3; time += 1) scene.evaluate(pro)
     await scene.usage.flush()
     expect(scene.usage.stats).toEqual({ dropped: { ...NOTHING, requests: 3 }, pending: 0 })

@@ -69,12 +69,14 @@ export async function countsOf(
   return Object.fromEntries(entries)
 }
 
-/** Returns the number of requests in the organization's record. */
+/** Returns the usage of the organization: that of its record, and the pending requests. */
 export async function apiUsage({
   memory,
   orgId,
 }: Pick<Scene, 'memory' | 'orgId'>): Promise<number | undefined> {
-  return (await memory.storage.find('organization', orgId))?.apiUsage
+  const pending = (await memory.storage.loadApiCalls([orgId])).get(orgId) ?? 0
+  const organization = await memory.storage.find('organization', orgId)
+  return organization && organization.apiUsage + pending
 }
 
 /** Returns the dropped and pending usage according to the server's metrics. */

@@ -1,4 +1,5 @@
 import { afterEach, describe } from 'vitest'
+import { describeApiCalls } from './api-calls.ts'
 import { describeDeliveries } from './claims/deliveries.ts'
 import { describeLeases } from './claims/leases.ts'
 import { describeContextSamples } from './context-samples.ts'
@@ -55,6 +56,7 @@ export function storageContract(name: string, create: () => Promise<StorageUnder
     describePublishing(openMigrated)
     describePurging(openMigrated)
     describeEvaluationCounts(openMigrated)
+    describeApiCalls(openMigrated)
     describeContextSamples(openMigrated)
     describeDeliveries(openMigrated)
     describeLeases(openMigrated)

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Storage, StorageSession } from '../ports/storage.ts'
+import { addAndTake } from './api-calls.ts'
 import { describeConcurrentClaims } from './claims/concurrent-claims.ts'
 import { flagChange, flagDefinition, METADATA } from './fixtures.ts'
 import { newId } from './samples/sample-fields.ts'
@@ -277,6 +278,10 @@ function describeSums(stores: Stores): void {
       const totals = await stores()[1].loadEvaluationCounts(query)
       expect(totals).toEqual([{ ...outcome, count: 10, micros: 30 }])
     }
+  })
+
+  it('API calls that several writers add and take at the same time are taken exactly once', async () => {
+    expect(await addAndTake(stores(), { organizationId: newId() })).toBe(60)
   })
 
   it('Context samples that several writers record are merged', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { ContextSample } from '../ports/storage.ts'
-import type { EvaluationCount, EvaluationTotal } from '../ports/usage.ts'
+import type { ApiCalls, EvaluationCount, EvaluationTotal } from '../ports/usage.ts'
 import {
   anyText,
   command,
@@ -8,6 +8,7 @@ import {
   id,
   key,
   nullable,
+  parent,
   type SessionCommand,
   time,
 } from './model-values.ts'
@@ -23,6 +24,12 @@ const count: fc.Arbitrary<EvaluationCount> = fc.record({
   instanceId: fc.constantFrom('', 'instance-1', 'instance-2'),
   count: fc.integer({ min: 1, max: 1000 }),
   micros: fc.nat(),
+})
+
+const apiCalls: fc.Arbitrary<ApiCalls> = fc.record({
+  organizationId: parent,
+  instanceId: fc.constantFrom('instance-1', 'instance-2'),
+  calls: fc.integer({ min: 1, max: 1000 }),
 })
 
 const contextSample: fc.Arbitrary<ContextSample> = fc
@@ -47,7 +54,7 @@ const contextSample: fc.Arbitrary<ContextSample> = fc
     return generated
   })
 
-/** Generates commands that write and read evaluation counts and context samples. */
+/** Generates commands that write and read evaluation counts, API calls and context samples. */
 export const usageCommands: fc.Arbitrary<SessionCommand> = fc.oneof(
   fc
     .array(count, { maxLength: 8 })
@@ -81,6 +88,17 @@ export const usageCommands: fc.Arbitrary<SessionCommand> = fc.oneof(
     .map((query) =>
       command('loadEvaluationCounts', query, async (session) =>
         inOrder(await session.loadEvaluationCounts(query)),
+      ),
+    ),
+  fc
+    .array(apiCalls, { maxLength: 4 })
+    .map((calls) => command('addApiCalls', calls, (session) => session.addApiCalls(calls))),
+  parent.map((orgId) => command('takeApiCalls', orgId, (session) => session.takeApiCalls(orgId))),
+  fc
+    .option(fc.array(parent, { maxLength: 2 }), { nil: undefined })
+    .map((ids) =>
+      command('loadApiCalls', ids, async (session) =>
+        [...(await session.loadApiCalls(ids))].sort(),
       ),
     ),
 )

@@ -98,6 +98,7 @@ describe('createDraft', () => {
     for (const write of [
       () => storage.recordContextSamples([context]),
       () => storage.addEvaluationCounts([]),
+      () => storage.addApiCalls([]),
       () => storage.purge('flag', { where: { id: newId() } }),
     ]) {
       await expect(write()).rejects.toMatchObject({ code: 'INTERNAL' })

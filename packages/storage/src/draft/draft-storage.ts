@@ -149,6 +149,9 @@ class DraftSession implements StorageSession {
   readonly loadChanges = refused
   readonly addEvaluationCounts = refused
   readonly dropEvaluationCounts = refused
+  readonly addApiCalls = refused
+  readonly loadApiCalls = refused
+  readonly takeApiCalls = refused
   readonly recordContextSamples = refused
   readonly claimDeliveries = refused
   readonly purge = refused

@@ -1,4 +1,4 @@
-import { compareCodePoints, type FlagSetDefinition } from '@ff/core'
+import type { FlagSetDefinition } from '@ff/core'
 import type { DeliveryClaim } from '../ports/delivery-claim.ts'
 import { refuseToPurgeAll } from '../ports/purge-query.ts'
 import {
@@ -25,7 +25,12 @@ import type {
   StorageSession,
   VersionPage,
 } from '../ports/storage.ts'
-import type { EvaluationCount, EvaluationCountQuery, EvaluationTotal } from '../ports/usage.ts'
+import type {
+  ApiCalls,
+  EvaluationCount,
+  EvaluationCountQuery,
+  EvaluationTotal,
+} from '../ports/usage.ts'
 import { toChanges } from '../publication-log/changes.ts'
 import {
   contentOf,
@@ -40,7 +45,6 @@ import {
   contextSampleName,
   mergeContextSamples,
 } from '../usage/context-samples.ts'
-import { countName, mergeCounts, sumOf, totalsOf } from '../usage/evaluation-counts.ts'
 import { dueDeliveries } from './due-deliveries.ts'
 import {
   changeEntries,
@@ -51,13 +55,13 @@ import {
   presentEntries,
 } from './environment-log.ts'
 import { contextsOf, fieldOf, isLiving, matches, pageOf } from './memory-query.ts'
+import { MemoryUsage, type UsageState } from './memory-usage.ts'
 import { Overlay } from './overlay.ts'
 
 /** The committed state of a memory store. */
-export interface MemoryState {
+export interface MemoryState extends UsageState {
   readonly records: { readonly [K in Kind]: Map<string, Records[K]> }
   readonly logs: Map<string, EnvironmentLog>
-  readonly counts: Map<string, EvaluationCount>
 }
 
 type Overlays = { readonly [K in Kind]: Overlay<Records[K]> }
@@ -69,7 +73,7 @@ type Overlays = { readonly [K in Kind]: Overlay<Records[K]> }
 export class MemorySession implements StorageSession {
   readonly #records: Overlays
   readonly #logs: Overlay<EnvironmentLog>
-  readonly #counts: Overlay<EvaluationCount>
+  readonly #ownUsage: MemoryUsage
   #ended = false
 
   constructor(state: MemoryState) {
@@ -79,7 +83,7 @@ export class MemorySession implements StorageSession {
     ])
     this.#records = Object.fromEntries(overlays) as Overlays
     this.#logs = new Overlay(state.logs)
-    this.#counts = new Overlay(state.counts)
+    this.#ownUsage = new MemoryUsage(state)
   }
 
   async find<K extends Kind>(kind: K, id: string): Promise<Records[K] | undefined> {
@@ -204,31 +208,27 @@ export class MemorySession implements StorageSession {
   }
 
   async addEvaluationCounts(counts: readonly EvaluationCount[]): Promise<void> {
-    const overlay = this.#counted()
-    for (const count of mergeCounts(counts)) {
-      const name = countName(count)
-      // Later changes by the caller must not affect the stored count.
-      overlay.set(name, sumOf(overlay.get(name), { ...count }))
-    }
+    this.#usage.addCounts(counts)
   }
 
   async loadEvaluationCounts(query: EvaluationCountQuery): Promise<readonly EvaluationTotal[]> {
-    const { environmentId, flagId, from, to } = query
-    const counts = [...this.#counted().values()].filter(
-      (count) =>
-        count.environmentId === environmentId &&
-        count.flagId === flagId &&
-        compareCodePoints(count.minute, from) >= 0 &&
-        compareCodePoints(count.minute, to) < 0,
-    )
-    return totalsOf(counts)
+    return this.#usage.totals(query)
   }
 
   async dropEvaluationCounts(beforeMinute: string): Promise<void> {
-    const overlay = this.#counted()
-    for (const [name, { minute }] of overlay.entries()) {
-      if (compareCodePoints(minute, beforeMinute) < 0) overlay.delete(name)
-    }
+    this.#usage.dropCounts(beforeMinute)
+  }
+
+  async addApiCalls(calls: readonly ApiCalls[]): Promise<void> {
+    this.#usage.addApiCalls(calls)
+  }
+
+  async loadApiCalls(organizationIds?: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    return this.#usage.apiCalls(organizationIds)
+  }
+
+  async takeApiCalls(organizationId: string): Promise<number> {
+    return this.#usage.takeApiCalls(organizationId)
   }
 
   async recordContextSamples(samples: readonly ContextSample[]): Promise<void> {
@@ -283,7 +283,7 @@ export class MemorySession implements StorageSession {
   commit(): void {
     for (const overlay of Object.values(this.#records)) overlay.commit()
     this.#logs.commit()
-    this.#counts.commit()
+    this.#ownUsage.commit()
   }
 
   /** Ends the session. Later calls throw `INTERNAL`. */
@@ -301,9 +301,9 @@ export class MemorySession implements StorageSession {
     return this.#logs.get(environmentId) ?? EMPTY_LOG
   }
 
-  #counted(): Overlay<EvaluationCount> {
+  get #usage(): MemoryUsage {
     if (this.#ended) throw transactionEnded()
-    return this.#counts
+    return this.#ownUsage
   }
 
   #refuseTakenKeys<K extends Kind>(kind: K, record: Records[K]): void {

@@ -63,5 +63,6 @@ function emptyState(): MemoryState {
     records: Object.fromEntries(records) as MemoryState['records'],
     logs: new Map(),
     counts: new Map(),
+    apiCalls: new Map(),
   }
 }

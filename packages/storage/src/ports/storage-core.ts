@@ -48,6 +48,9 @@ export function createStorage(core: StorageCore): Storage {
     publish: (...input) => transaction(input[0], (tx) => tx.publish(...input)),
     addEvaluationCounts: (counts) =>
       transaction(countingOf(counts), (tx) => tx.addEvaluationCounts(counts)),
+    loadApiCalls: async (ids) => core.committed().loadApiCalls(ids),
+    addApiCalls: (calls) => transaction(countingOf(calls), (tx) => tx.addApiCalls(calls)),
+    takeApiCalls: (id) => transaction(id, (tx) => tx.takeApiCalls(id)),
     dropEvaluationCounts: (beforeMinute) =>
       transaction(COUNTING, (tx) => tx.dropEvaluationCounts(beforeMinute)),
     recordContextSamples: (samples) =>

@@ -20,6 +20,36 @@ export interface UsageSession {
 
   /** Removes the counts of all minutes before `beforeMinute`, a timestamp. */
   dropEvaluationCounts(beforeMinute: string): Promise<void>
+
+  /**
+   * Adds API calls to the pending ones of the same organization and instance. Throws
+   * `INVALID_REQUEST`, and adds nothing, if one of the numbers cannot be saved.
+   */
+  addApiCalls(calls: readonly ApiCalls[]): Promise<void>
+
+  /**
+   * Returns the number of pending API calls, summed over all instances, of each of these
+   * organizations that has any, by id. Without ids, of all organizations.
+   */
+  loadApiCalls(organizationIds?: readonly string[]): Promise<ReadonlyMap<string, number>>
+
+  /**
+   * Removes the pending API calls of an organization and returns their number. Each added call is
+   * returned exactly once, even if instances add calls at the same time.
+   */
+  takeApiCalls(organizationId: string): Promise<number>
+}
+
+/**
+ * API calls of an organization that are not yet part of `apiUsage` of its record. The usage of the
+ * organization is the sum of both.
+ */
+export interface ApiCalls {
+  readonly organizationId: string
+  /** The id of the instance that counted. */
+  readonly instanceId: string
+  /** The number of calls. */
+  readonly calls: number
 }
 
 /** The outcome of evaluations of a flag. */

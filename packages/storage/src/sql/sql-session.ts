@@ -19,7 +19,12 @@ import type {
   StorageSession,
   VersionPage,
 } from '../ports/storage.ts'
-import type { EvaluationCount, EvaluationCountQuery, EvaluationTotal } from '../ports/usage.ts'
+import type {
+  ApiCalls,
+  EvaluationCount,
+  EvaluationCountQuery,
+  EvaluationTotal,
+} from '../ports/usage.ts'
 import { toChanges } from '../publication-log/changes.ts'
 import {
   contentOf,
@@ -33,6 +38,7 @@ import {
 } from '../publication-log/publication-log.ts'
 import { SerialQueue } from '../runtime/serial-queue.ts'
 import { type Interruptible, TimeSlices } from '../runtime/time-slice.ts'
+import { mergeApiCalls } from '../usage/api-calls.ts'
 import { mergeContextSamples } from '../usage/context-samples.ts'
 import { mergeCounts } from '../usage/evaluation-counts.ts'
 import { DeliveryStatements } from './delivery-statements.ts'
@@ -145,10 +151,7 @@ export class SqlSession implements StorageSession {
   async findVersions(
     environmentIds: readonly string[],
   ): Promise<ReadonlyMap<string, NewestVersion>> {
-    const statements: SqlStatement[] = []
-    for (let at = 0; at < environmentIds.length; at += MOST_IDS) {
-      statements.push(this.#log.versionsOf(environmentIds.slice(at, at + MOST_IDS)))
-    }
+    const statements = inChunks(environmentIds, (ids) => this.#log.versionsOf(ids))
     const rows = statements.length === 0 ? [] : await this.#connection.run(statements)
     return new Map(
       rows.flat().map(({ id, version, revision }) => {
@@ -205,6 +208,25 @@ export class SqlSession implements StorageSession {
 
   async dropEvaluationCounts(beforeMinute: string): Promise<void> {
     await this.#connection.run([this.#usage.dropCounts(beforeMinute)])
+  }
+
+  async addApiCalls(calls: readonly ApiCalls[]): Promise<void> {
+    if (calls.length === 0) return
+    await this.#connection.run([this.#usage.addApiCalls(mergeApiCalls(calls))])
+  }
+
+  async loadApiCalls(organizationIds?: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    const statements =
+      organizationIds === undefined
+        ? [this.#usage.apiCalls()]
+        : inChunks(organizationIds, (ids) => this.#usage.apiCalls(ids))
+    const rows = statements.length === 0 ? [] : await this.#connection.run(statements)
+    return new Map(rows.flat().map((row) => [String(row.organization_id), Number(row.calls)]))
+  }
+
+  async takeApiCalls(organizationId: string): Promise<number> {
+    const [rows = []] = await this.#connection.run([this.#usage.takeApiCalls(organizationId)])
+    return rows.reduce((sum, { calls }) => sum + Number(calls), 0)
   }
 
   async recordContextSamples(samples: readonly ContextSample[]): Promise<void> {
@@ -267,6 +289,16 @@ export class SqlSession implements StorageSession {
     ])
     return version
   }
+}
+
+/** Creates a statement for each group of ids that fits into one statement. */
+function inChunks(
+  ids: readonly string[],
+  statementOf: (some: readonly string[]) => SqlStatement,
+): readonly SqlStatement[] {
+  return Array.from({ length: Math.ceil(ids.length / MOST_IDS) }, (_, index) =>
+    statementOf(ids.slice(index * MOST_IDS, (index + 1) * MOST_IDS)),
+  )
 }
 
 /** Converts rows one by one. The caller can pause the work at each `yield`. */

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { ContextQuery, ContextSample } from '../ports/storage.ts'
-import type { EvaluationCount, EvaluationCountQuery } from '../ports/usage.ts'
+import type { ApiCalls, EvaluationCount, EvaluationCountQuery } from '../ports/usage.ts'
 import { columnOf, tableOf } from './columns.ts'
 import type { SqlDialect } from './dialect.ts'
 import { toRow, toVariationColumn } from './rows.ts'
@@ -24,8 +24,15 @@ const COUNT_FIELDS = [
 ] as const satisfies readonly (keyof EvaluationCount)[]
 const COUNT_COLUMNS = COUNT_FIELDS.map(columnOf)
 
+const CALL_FIELDS = [
+  'organizationId',
+  'instanceId',
+  'calls',
+] as const satisfies readonly (keyof ApiCalls)[]
+const CALL_COLUMNS = CALL_FIELDS.map(columnOf)
+
 /**
- * The statements of evaluation counts and context samples. One statement with one JSON parameter
+ * The statements of evaluation counts, API calls and context samples. One statement with one JSON parameter
  * writes any number of rows. Such a statement is fast to compile and to send, and writes either all
  * rows or none.
  */
@@ -63,6 +70,30 @@ export class UsageStatements {
 
   dropCounts(beforeMinute: string): SqlStatement {
     return this.#statement(sql`delete from ff_evaluation_count where minute < ${beforeMinute}`)
+  }
+
+  /** Adds API calls to the stored ones. Each must have a different name (`apiCallsName`). */
+  addApiCalls(calls: readonly ApiCalls[]): SqlStatement {
+    const rows = calls.map((each) => CALL_FIELDS.map((field) => each[field]))
+    return this.#refusable(sql`
+      insert into ff_api_calls (${sql.join(CALL_COLUMNS.map((column) => sql.ref(column)))})
+      ${this.#dialect.rowsOf({ table: 'ff_api_calls', columns: CALL_COLUMNS, rows })}
+      on conflict (organization_id, instance_id)
+      do update set calls = ff_api_calls.calls + excluded.calls`)
+  }
+
+  /** Selects the `organization_id` and the sum of `calls`, of all organizations without ids. */
+  apiCalls(ids?: readonly string[]): SqlStatement {
+    return this.#statement(sql`
+      select organization_id, sum(calls) as calls from ff_api_calls
+      ${ids === undefined ? sql`` : sql`where organization_id in (${sql.join(ids)})`}
+      group by organization_id`)
+  }
+
+  /** Removes the API calls of an organization and returns the `calls` of each instance. */
+  takeApiCalls(organizationId: string): SqlStatement {
+    return this.#statement(sql`
+      delete from ff_api_calls where organization_id = ${organizationId} returning calls`)
   }
 
   /** Merges samples into the stored contexts. Each sample must belong to a different context. */

@@ -3,6 +3,7 @@ import type { Migration } from './migration.ts'
 /**
  * The instance in the key of evaluation counts, so that instances write different rows. The instance
  * of existing counts is an empty text. SQLite cannot change a primary key, so the table is replaced.
+ * A table for API calls that are not yet part of the usage of their organization.
  */
 export const severalInstances: Migration = {
   name: '0007-several-instances',
@@ -19,5 +20,8 @@ export const severalInstances: Migration = {
       from ff_evaluation_count_of_all`,
     'drop table ff_evaluation_count_of_all',
     'create index ff_evaluation_count_minute on ff_evaluation_count (minute)',
+    `create table ff_api_calls (
+      organization_id ${text} not null, instance_id ${text} not null, calls bigint not null,
+      primary key (organization_id, instance_id))`,
   ],
 }
