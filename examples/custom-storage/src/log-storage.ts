@@ -17,7 +17,7 @@ import {
   type LeaseHolder,
   type ListQuery,
   memory,
-  type NewestVersion,
+  type NewestVersions,
   type ObservedAttributes,
   type Page,
   type PublishedVersion,
@@ -162,7 +162,7 @@ class RecordingSession implements StorageSession {
     return this.#session.list(kind, query)
   }
 
-  findVersions(environmentIds: readonly string[]): Promise<ReadonlyMap<string, NewestVersion>> {
+  findVersions(environmentIds: readonly string[]): Promise<NewestVersions> {
     return this.#session.findVersions(environmentIds)
   }
 

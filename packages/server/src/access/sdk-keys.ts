@@ -58,7 +58,9 @@ interface SdkKeyVerifierOptions {
  */
 export class SdkKeyVerifier {
   readonly #options: SdkKeyVerifierOptions
-  readonly #refresh = new CoalescedTask(() => this.#load())
+  readonly #refresh = new CoalescedTask(() => this.#observe(() => this.#load()))
+  /** The version of the cached keys; `undefined` before the first read. */
+  #version: number | undefined
   readonly #lastUse: LastUse
   /** Organization ids by project id. The organization of a project never changes. */
   #organizations: ReadonlyMap<string, string> = new Map()
@@ -80,7 +82,7 @@ export class SdkKeyVerifier {
     this.#lastUse = new LastUse('sdkKey', options)
   }
 
-  /** Sets the function that is called after each read of the keys, successful or not. */
+  /** Sets the function that is called after each check of the keys, successful or not. */
   listen(listener: () => void): void {
     this.#listener = listener
   }
@@ -91,15 +93,24 @@ export class SdkKeyVerifier {
   }
 
   /**
-   * Reads all valid keys from the store. Throws `UNAVAILABLE` if the store cannot be read; the
-   * cached keys then stay valid.
+   * Reads all valid keys from the store if they have changed. Throws `UNAVAILABLE` if the store
+   * cannot be read; the cached keys then stay valid.
    */
   refresh(): Promise<void> {
     return this.#refresh.run()
   }
 
   /**
-   * Reads all keys again because keys have changed. Requests wait until the keys are read, but at
+   * Does the same with a version of the keys that is being read already, so that nothing is read if
+   * no key has changed.
+   */
+  async refreshIfChanged(reading: Promise<number>): Promise<void> {
+    const isChanged = await this.#observe(async () => (await reading) !== this.#version)
+    if (isChanged) await this.#refresh.run()
+  }
+
+  /**
+   * Reads the keys again because they have changed. Requests wait until the keys are read, but at
    * most `DOUBT_MS`. A revoked key is therefore refused as soon as its revocation is acknowledged.
    */
   recheck(): void {
@@ -159,15 +170,26 @@ export class SdkKeyVerifier {
   }
 
   async #load(): Promise<void> {
+    const { storage } = this.#options
+    // The version is read first, so that a change during the read is found by the next check.
+    const { sdkKeys: version } = await storage.findVersions([])
+    if (version === this.#version) return
+    const { data } = await storage.list('sdkKey', { where: { revokedAt: null } })
+    await this.#readOrganizations(data)
+    this.#replace(data)
+    this.#version = version
+  }
+
+  /** Runs a read of the store, notes whether the store can be read, and calls the listener. */
+  async #observe<T>(read: () => Promise<T>): Promise<T> {
+    const { logger } = this.#options
     try {
-      const { data } = await this.#options.storage.list('sdkKey', {})
-      await this.#readOrganizations(data)
-      this.#replace(data)
-      if (!this.#reachable) this.#options.logger.info('The SDK keys can be read again')
+      const result = await read()
+      if (!this.#reachable) logger.info('The SDK keys can be read again')
       this.#reachable = true
+      return result
     } catch (error) {
-      if (this.#reachable)
-        this.#options.logger.error('The SDK keys cannot be read', { cause: error })
+      if (this.#reachable) logger.error('The SDK keys cannot be read', { cause: error })
       this.#reachable = false
       throw notVerifiable(error)
     } finally {
@@ -188,9 +210,7 @@ export class SdkKeyVerifier {
   }
 
   #replace(records: readonly Records['sdkKey'][]): void {
-    const valid = records
-      .filter(({ revokedAt }) => revokedAt === null)
-      .map((record) => toValidKey(record, this.#organizations))
+    const valid = records.map((record) => toValidKey(record, this.#organizations))
     this.#byHash = new Map(valid.map((known) => [known.hash, known]))
     this.#byId = new Map(valid.map((known) => [known.keyId, known]))
     for (const [key, { hash }] of this.#remembered) {

@@ -11,7 +11,7 @@ import { findErrors } from '@ff/core/authoring'
 import { type DefinitionDelta, mergeChanges } from '@ff/core/changes'
 import { re2 } from '@ff/core/regex'
 import { schemes } from '@ff/core/schemes'
-import type { Storage } from '@ff/storage'
+import type { NewestVersion, Storage } from '@ff/storage'
 import { type FlagSetScope, SDK_KEY_KINDS } from '../access/sdk-keys.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { getOrInsert } from '../runtime/get-or-insert.ts'
@@ -52,7 +52,7 @@ interface ReadVersion {
   readonly delta?: DefinitionDelta
 }
 
-/** The number of calls of `refreshAll` after which an unused flag set is dropped. */
+/** The number of calls of `dropUnused` after which an unused flag set is dropped. */
 const IDLE_REFRESHES = 720
 
 /**
@@ -193,21 +193,24 @@ export class FlagSetCache {
     await entry.refresh.run()
   }
 
-  /**
-   * Refreshes the loaded environments that have changed, which one query finds. Drops environments
-   * that are not `inUse` and were not used recently. Failures are logged; the promise never rejects.
-   */
-  async refreshAll(inUse: (environmentId: string) => boolean): Promise<void> {
+  /** Drops environments that are not `inUse` and were not used since many calls of this method. */
+  dropUnused(inUse: (environmentId: string) => boolean): void {
     for (const entry of this.#entries.values()) {
       entry.idleRefreshes = inUse(entry.environmentId) ? 0 : entry.idleRefreshes + 1
       if (entry.idleRefreshes > IDLE_REFRESHES) this.#entries.delete(entry.environmentId)
     }
+  }
+
+  /**
+   * Refreshes the loaded environments that have changed. Must be called when the store begins to
+   * read the `reading` versions of the loaded environments. Failures are logged; the promise never
+   * rejects.
+   */
+  async refreshChanged(reading: Promise<ReadonlyMap<string, NewestVersion>>): Promise<void> {
     const entries = [...this.#entries.values()].filter(({ flagSets }) => flagSets !== undefined)
-    if (entries.length === 0) return
     const checkedAt = this.#clock.now()
     try {
-      const ids = entries.map(({ environmentId }) => environmentId)
-      const newest = await this.#storage.findVersions(ids)
+      const newest = await reading
       const refreshes = entries.map((entry) => {
         const isCurrent = isUpToDate(entry, newest.get(entry.environmentId))
         return isCurrent ? this.#confirm(entry, checkedAt) : entry.refresh.run()

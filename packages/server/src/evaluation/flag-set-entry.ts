@@ -36,7 +36,7 @@ export class FlagSetEntry {
   settingsReadAt = Number.NEGATIVE_INFINITY
   /** The current flag set with the current settings; `undefined` before the first load. */
   sampling: SamplingRules | undefined
-  /** The number of calls of `refreshAll` since the last use. */
+  /** The number of calls of `dropUnused` since the last use. */
   idleRefreshes = 0
   /** The recent loading time in milliseconds. It was last reduced at `busyAt`. */
   busyMs = 0

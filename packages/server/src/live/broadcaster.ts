@@ -1,6 +1,6 @@
 import type { FlagSet } from '@ff/core'
 import { stepAt } from '@ff/core/changes'
-import type { ChangeFeed, FlagSetChange, Resync, Unsubscribe } from '@ff/storage'
+import type { ChangeFeed, FlagSetChange, Resync, Storage, Unsubscribe } from '@ff/storage'
 import { type FlagSetScope, SDK_KEY_KINDS, type SdkKeyVerifier } from '../access/sdk-keys.ts'
 import type { FlagSetCache, FlagSetSwap } from '../evaluation/flag-set-cache.ts'
 import type { Cancel, Clock } from '../runtime/clock.ts'
@@ -14,6 +14,7 @@ import type { SessionRegistry } from './session-registry.ts'
 const CHECK_EVERY_MS = 5000
 
 interface BroadcasterOptions {
+  readonly storage: Storage
   readonly changeFeed: ChangeFeed
   readonly cache: FlagSetCache
   readonly keys: SdkKeyVerifier
@@ -83,10 +84,13 @@ export class Broadcaster {
     this.#publishSteps()
   }
 
+  /** Reads the versions of all loaded environments and of the SDK keys, and loads what has changed. */
   #refreshEverything(): void {
-    const { cache, keys, sessions } = this.#options
-    void cache.refreshAll((environmentId) => sessions.has(environmentId))
-    ignored(keys.refresh())
+    const { storage, cache, keys, sessions } = this.#options
+    cache.dropUnused((environmentId) => sessions.has(environmentId))
+    const reading = storage.findVersions([...cache.loaded()].map(([id]) => id))
+    void cache.refreshChanged(reading.then(({ environments }) => environments))
+    ignored(keys.refreshIfChanged(reading.then(({ sdkKeys }) => sdkKeys)))
   }
 
   #endRefused(): void {

@@ -28,7 +28,7 @@ beforeEach(async () => {
   return () => flags.close()
 })
 
-const lists = () => store.calls.filter((name) => name === 'list sdkKey').length
+const calls = (name: string) => store.calls.filter((each) => each === name).length
 const notify = () => feed.changeFeed.publish({ type: 'sdkKeys' }).then(settle)
 const statusOf = async (key: string) => (await evaluate(flags, key, {})).status
 
@@ -71,10 +71,23 @@ describe('SDK keys', () => {
     store.calls.length = 0
     const unknown = Array.from({ length: 50 }, (_, n) => `ff_${String(n).padStart(64, '0')}`)
     expect(new Set(await Promise.all(unknown.map(statusOf)))).toEqual(new Set([401]))
-    expect(lists()).toBe(1)
+    expect(calls('findVersions')).toBe(1)
     await clock.advance(1000)
     await Promise.all(unknown.map(statusOf))
-    expect(lists()).toBe(2)
+    expect(calls('findVersions')).toBe(2)
+    expect(calls('list sdkKey')).toBe(0)
+  })
+
+  it('The keys are read only after a change, and not after the use of a key', async () => {
+    await evaluate(flags, live.sdkKey, {})
+    store.calls.length = 0
+    await clock.advance(60_000)
+    await notify()
+    expect(calls('update')).toBe(1)
+    expect(calls('list sdkKey')).toBe(0)
+    await addSdkKey(memory.storage, live)
+    await clock.advance(60_000)
+    expect(calls('list sdkKey')).toBe(1)
   })
 
   it('A new key is accepted even if its hint was lost', async () => {

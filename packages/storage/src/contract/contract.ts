@@ -11,6 +11,7 @@ import { describeModel } from './model.ts'
 import { describePublishing } from './publishing.ts'
 import { describePurging } from './purging.ts'
 import { describeRecords } from './records.ts'
+import { describeSdkKeyVersion } from './sdk-key-version.ts'
 import { describeTransactions } from './transactions.ts'
 
 export { type ChangeFeedUnderTest, changeFeedContract } from './change-feed.ts'
@@ -55,6 +56,7 @@ export function storageContract(name: string, create: () => Promise<StorageUnder
     describeTransactions(openMigrated)
     describePublishing(openMigrated)
     describePurging(openMigrated)
+    describeSdkKeyVersion(openMigrated)
     describeEvaluationCounts(openMigrated)
     describeApiCalls(openMigrated)
     describeContextSamples(openMigrated)

@@ -5,6 +5,7 @@ import { describeConcurrentClaims } from './claims/concurrent-claims.ts'
 import { flagChange, flagDefinition, METADATA } from './fixtures.ts'
 import { newId } from './samples/sample-fields.ts'
 import { sample } from './samples/samples.ts'
+import { sdkKeyVersion } from './sdk-key-version.ts'
 import {
   barrier,
   both,
@@ -264,8 +265,9 @@ function describeSums(stores: Stores): void {
     const flagIds = Array.from({ length: 50 }, newId)
     const minute = '2026-04-01T00:00:00.000Z'
     const outcome = { variationId: null, reason: 'DEFAULT', source: 'rest' } as const
-    const instanceId = newId()
-    const counts = flagIds.map((flagId) => {
+    // The first count of a call can determine its lock. These calls overlap.
+    const counts = flagIds.map((flagId, at) => {
+      const instanceId = `instance ${at}`
       return { environmentId, flagId, minute, ...outcome, instanceId, count: 1, micros: 3 }
     })
     const writes = Array.from({ length: 10 }, (_, at) => {
@@ -282,6 +284,17 @@ function describeSums(stores: Stores): void {
 
   it('API calls that several writers add and take at the same time are taken exactly once', async () => {
     expect(await addAndTake(stores(), { organizationId: newId() })).toBe(60)
+  })
+
+  it('Two overlapping transactions that change SDK keys both increase the version of all SDK keys', async () => {
+    const meet = barrier()
+    const work: Work<void> = async (tx) => {
+      await meet()
+      await tx.insert('sdkKey', sample('sdkKey'))
+    }
+    const before = await sdkKeyVersion(stores()[0])
+    await both(stores(), work, work)
+    expect(await sdkKeyVersion(stores()[1])).toBe(before + 2)
   })
 
   it('Context samples that several writers record are merged', async () => {

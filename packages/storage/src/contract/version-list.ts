@@ -29,18 +29,20 @@ export function describeVersionList(open: OpenStorage): void {
       await storage.publish(id, [flagChange(flagDefinition())], METADATA)
     }
     const ids = [used.id, unused.id, deleted.id, newId()]
-    expect(await storage.findVersions(ids)).toEqual(
+    expect((await storage.findVersions(ids)).environments).toEqual(
       new Map([
         [used.id, { version: 2, revision: 1 }],
         [unused.id, { version: 0, revision: 2 }],
       ]),
     )
-    expect(await storage.findVersions([])).toEqual(new Map())
+    expect((await storage.findVersions([])).environments).toEqual(new Map())
     const many = Array.from({ length: 2500 }, newId)
-    expect([...(await storage.findVersions([...many, used.id])).keys()]).toEqual([used.id])
+    const found = await storage.findVersions([...many, used.id])
+    expect([...found.environments.keys()]).toEqual([used.id])
     await storage.transaction('lock', async (tx) => {
       await tx.publish(used.id, [flagChange(flagDefinition())], METADATA)
-      expect((await tx.findVersions([used.id])).get(used.id)?.version).toBe(3)
+      const { environments } = await tx.findVersions([used.id])
+      expect(environments.get(used.id)?.version).toBe(3)
     })
   })
 

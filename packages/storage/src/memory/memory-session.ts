@@ -8,6 +8,7 @@ import {
   transactionEnded,
 } from '../ports/record-errors.ts'
 import { KIND_RULES, type Kind, type Records } from '../ports/records.ts'
+import { changesSdkKeys } from '../ports/sdk-key-changes.ts'
 import { assertFinite, storableWhere } from '../ports/storable.ts'
 import type {
   Changes,
@@ -17,6 +18,7 @@ import type {
   DefinitionChanges,
   ListQuery,
   NewestVersion,
+  NewestVersions,
   ObservedAttributes,
   Page,
   PublishedVersion,
@@ -60,6 +62,8 @@ import { Overlay } from './overlay.ts'
 
 /** The committed state of a memory store. */
 export interface MemoryState extends UsageState {
+  /** The version of all SDK keys. */
+  sdkKeyVersion: number
   readonly records: { readonly [K in Kind]: Map<string, Records[K]> }
   readonly logs: Map<string, EnvironmentLog>
 }
@@ -74,6 +78,9 @@ export class MemorySession implements StorageSession {
   readonly #records: Overlays
   readonly #logs: Overlay<EnvironmentLog>
   readonly #ownUsage: MemoryUsage
+  readonly #state: MemoryState
+  /** The number of changes of SDK keys by this session. */
+  #keyChanges = 0
   #ended = false
 
   constructor(state: MemoryState) {
@@ -84,6 +91,7 @@ export class MemorySession implements StorageSession {
     this.#records = Object.fromEntries(overlays) as Overlays
     this.#logs = new Overlay(state.logs)
     this.#ownUsage = new MemoryUsage(state)
+    this.#state = state
   }
 
   async find<K extends Kind>(kind: K, id: string): Promise<Records[K] | undefined> {
@@ -112,6 +120,7 @@ export class MemorySession implements StorageSession {
     if (overlay.get(record.id) !== undefined) throw keyTaken()
     this.#refuseTakenKeys(kind, record)
     overlay.set(record.id, frozenCopy(record))
+    if (changesSdkKeys(kind, record)) this.#keyChanges += 1
   }
 
   async update<K extends Kind>(
@@ -130,6 +139,7 @@ export class MemorySession implements StorageSession {
     const changed = frozenCopy({ ...record, ...withoutUndefined(changes) })
     if (isKeyChange(kind, changes)) this.#refuseTakenKeys(kind, changed)
     overlay.set(id, changed)
+    if (changesSdkKeys(kind, changes)) this.#keyChanges += 1
     return changed
   }
 
@@ -140,6 +150,7 @@ export class MemorySession implements StorageSession {
     const revived = frozenCopy({ ...record, deletedAt: null })
     this.#refuseTakenKeys(kind, revived)
     overlay.set(id, revived)
+    if (changesSdkKeys(kind, revived)) this.#keyChanges += 1
     return revived
   }
 
@@ -165,16 +176,14 @@ export class MemorySession implements StorageSession {
     return version
   }
 
-  async findVersions(
-    environmentIds: readonly string[],
-  ): Promise<ReadonlyMap<string, NewestVersion>> {
-    const versions = new Map<string, NewestVersion>()
+  async findVersions(environmentIds: readonly string[]): Promise<NewestVersions> {
+    const environments = new Map<string, NewestVersion>()
     for (const id of environmentIds) {
       const environment = await this.find('environment', id)
       if (environment === undefined) continue
-      versions.set(id, { version: this.#log(id).version, revision: environment.revision })
+      environments.set(id, { version: this.#log(id).version, revision: environment.revision })
     }
-    return versions
+    return { environments, sdkKeys: this.#state.sdkKeyVersion + this.#keyChanges }
   }
 
   async listVersions(
@@ -276,6 +285,7 @@ export class MemorySession implements StorageSession {
     const isPurged = (record: Records[K]) => matches(kind, record, { ...query, where })
     const purged = [...overlay.entries()].filter(([, record]) => isPurged(record))
     for (const [id] of purged) overlay.delete(id)
+    if (purged.length > 0 && kind === 'sdkKey') this.#keyChanges += 1
     return purged.length
   }
 
@@ -284,6 +294,8 @@ export class MemorySession implements StorageSession {
     for (const overlay of Object.values(this.#records)) overlay.commit()
     this.#logs.commit()
     this.#ownUsage.commit()
+    this.#state.sdkKeyVersion += this.#keyChanges
+    this.#keyChanges = 0
   }
 
   /** Ends the session. Later calls throw `INTERNAL`. */

@@ -64,5 +64,6 @@ function emptyState(): MemoryState {
     logs: new Map(),
     counts: new Map(),
     apiCalls: new Map(),
+    sdkKeyVersion: 0,
   }
 }

@@ -77,10 +77,10 @@ export interface StorageSession extends UsageSession {
   ): Promise<number>
 
   /**
-   * Returns the newest version of each living environment with one of these ids, by id. One call
-   * for all environments is much cheaper than one call for each.
+   * Returns the newest version of each living environment with one of these ids, and the version of
+   * all SDK keys, of one committed state. One call for all is much cheaper than one call for each.
    */
-  findVersions(environmentIds: readonly string[]): Promise<ReadonlyMap<string, NewestVersion>>
+  findVersions(environmentIds: readonly string[]): Promise<NewestVersions>
 
   /**
    * Returns one page of the environment's versions, newest first. The page is empty if nothing has
@@ -274,6 +274,17 @@ export interface PublishMetadata {
    * If `false`, the client version of the environment does not change. Default: `true`.
    */
   readonly affectsClients?: boolean
+}
+
+/** The versions that a server compares with those that it has loaded. */
+export interface NewestVersions {
+  /** The newest versions of the environments by id. */
+  readonly environments: ReadonlyMap<string, NewestVersion>
+  /**
+   * The version of all SDK keys, an integer. Each call that inserts, updates, revives or purges keys
+   * increases it, in the same transaction, unless the call sets only `lastUsedAt` or has no effect.
+   */
+  readonly sdkKeys: number
 }
 
 /** The state of an environment in the store. */

@@ -9,6 +9,7 @@ import {
   startListening,
 } from '../../test/postgres-store.ts'
 import { runProgram } from '../../test/run-program.ts'
+import { DEADLOCK, watchPostgres } from '../../test/postgres-traffic.ts'
 import { newId } from '../contract/samples/sample-fields.ts'
 import { type PostgresOptions, postgres } from './postgres.ts'
 
@@ -158,5 +159,39 @@ describe('the change feed of PostgreSQL', () => {
     await Promise.all([...changes, large].map((change) => first.changeFeed?.publish(change)))
     const expected = [...changes, { type: 'resync' }]
     await expect.poll(() => received, { timeout: 5000 }).toEqual(expected)
+  })
+})
+
+describe('usage of several instances in PostgreSQL', () => {
+  it('Calls that add the same counts and API calls in opposite order cause no deadlock', async () => {
+    const { storage } = await openMigratedPostgres()
+    const traffic = watchPostgres()
+    const ids = Array.from({ length: 300 }, (_, at) => `id ${at}`)
+    const outcome = { variationId: null, reason: 'DEFAULT', source: 'rest' } as const
+    const minute = '2026-04-01T00:00:00.000Z'
+    const counts = ids.map((id) => {
+      const own = { environmentId: 'live', flagId: id, instanceId: id, minute }
+      return { ...own, ...outcome, count: 1, micros: 3 }
+    })
+    const calls = ids.map((id) => ({ organizationId: id, instanceId: id, calls: 1 }))
+    await Promise.all(
+      Array.from({ length: 12 }, async (_, at) => {
+        const isReversed = at % 2 === 0
+        await storage.addEvaluationCounts(isReversed ? counts.toReversed() : counts)
+        await storage.addApiCalls(isReversed ? calls.toReversed() : calls)
+      }),
+    )
+    expect(traffic.errors).not.toContain(DEADLOCK)
+    expect(await storage.loadApiCalls()).toEqual(new Map(ids.map((id) => [id, 12])))
+  })
+
+  it('Counts of one instance do not wait for an open transaction that adds counts of another one', async () => {
+    const { storage } = await openMigratedPostgres({ lockTimeoutMs: 500 })
+    const of = (instanceId: string) => [{ organizationId: 'one', instanceId, calls: 1 }]
+    await storage.transaction('lock', async (tx) => {
+      await tx.addApiCalls(of('first'))
+      await storage.addApiCalls(of('second'))
+    })
+    expect(await storage.takeApiCalls('one')).toBe(2)
   })
 })

@@ -3,6 +3,7 @@ import { type DeliveryClaim, webhooksAtLimit } from '../ports/delivery-claim.ts'
 import { refuseToPurgeAll } from '../ports/purge-query.ts'
 import { recordNotFound, staleRevision } from '../ports/record-errors.ts'
 import type { Kind, Records } from '../ports/records.ts'
+import { changesSdkKeys } from '../ports/sdk-key-changes.ts'
 import type {
   Changes,
   ContextQuery,
@@ -10,7 +11,7 @@ import type {
   DefinitionChange,
   DefinitionChanges,
   ListQuery,
-  NewestVersion,
+  NewestVersions,
   ObservedAttributes,
   Page,
   PublishedVersion,
@@ -54,6 +55,7 @@ import {
   toObservedAttributes,
   toPublishedVersion,
 } from './rows.ts'
+import { NEXT_SDK_KEY_VERSION, SDK_KEY_VERSION } from './sdk-key-version.ts'
 import type { SqlRow, SqlStatement, SqlTransaction } from './sql-driver.ts'
 import { UsageStatements } from './usage-statements.ts'
 
@@ -118,6 +120,7 @@ export class SqlSession implements StorageSession {
 
   async insert<K extends Kind>(kind: K, record: Records[K]): Promise<void> {
     await this.#connection.run([this.#records.insert(kind, record)])
+    this.#noteKeyChange(changesSdkKeys(kind, record))
   }
 
   async update<K extends Kind>(
@@ -128,7 +131,10 @@ export class SqlSession implements StorageSession {
   ): Promise<Records[K]> {
     const update = this.#records.update(kind, id, changes, expectedRevision)
     const [rows = []] = await this.#connection.run([update])
-    if (rows[0] !== undefined) return fromRow(kind, rows[0])
+    if (rows[0] !== undefined) {
+      this.#noteKeyChange(changesSdkKeys(kind, changes))
+      return fromRow(kind, rows[0])
+    }
     const isLiving = (await this.find(kind, id)) !== undefined
     throw isLiving ? staleRevision(kind, id) : recordNotFound(kind, id)
   }
@@ -137,6 +143,7 @@ export class SqlSession implements StorageSession {
     const revive = this.#records.revive(kind, id)
     const [rows = []] = revive === undefined ? [] : await this.#connection.run([revive])
     if (rows[0] === undefined) throw recordNotFound(kind, id)
+    this.#noteKeyChange(changesSdkKeys(kind, rows[0]))
     return fromRow(kind, rows[0])
   }
 
@@ -148,16 +155,17 @@ export class SqlSession implements StorageSession {
     return this.#publishing.run(() => this.#publish(environmentId, changes, metadata))
   }
 
-  async findVersions(
-    environmentIds: readonly string[],
-  ): Promise<ReadonlyMap<string, NewestVersion>> {
-    const statements = inChunks(environmentIds, (ids) => this.#log.versionsOf(ids))
-    const rows = statements.length === 0 ? [] : await this.#connection.run(statements)
-    return new Map(
+  async findVersions(environmentIds: readonly string[]): Promise<NewestVersions> {
+    const [keys, ...rows] = await this.#connection.run([
+      SDK_KEY_VERSION,
+      ...inChunks(environmentIds, (ids) => this.#log.versionsOf(ids)),
+    ])
+    const environments = new Map(
       rows.flat().map(({ id, version, revision }) => {
         return [String(id), { version: Number(version), revision: Number(revision) }]
       }),
     )
+    return { environments, sdkKeys: Number(keys?.[0]?.version ?? 0) }
   }
 
   async listVersions(environmentId: string, page: VersionPage): Promise<Page<PublishedVersion>> {
@@ -251,7 +259,12 @@ export class SqlSession implements StorageSession {
   async purge<K extends Kind>(kind: K, query: PurgeQuery<K>): Promise<number> {
     refuseToPurgeAll(query)
     const [rows = []] = await this.#connection.run([this.#records.purge(kind, query)])
+    this.#noteKeyChange(rows.length > 0 && kind === 'sdkKey')
     return rows.length
+  }
+
+  #noteKeyChange(isChanged: boolean): void {
+    if (isChanged) this.#connection.defer([NEXT_SDK_KEY_VERSION])
   }
 
   async #publish(

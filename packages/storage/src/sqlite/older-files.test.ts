@@ -14,6 +14,22 @@ const WITHOUT_SETTINGS = `
   alter table ff_environment drop column order_index;
   delete from ff_migration where name = '0004-environment-settings'`
 
+/** The statements that undo the migration `0007-several-instances`, and two counts. */
+const WITHOUT_INSTANCES = `
+  drop table ff_sdk_key_version;
+  drop table ff_api_calls;
+  drop table ff_evaluation_count;
+  create table ff_evaluation_count (
+    environment_id text not null, flag_id text not null, minute text not null,
+    variation_id text not null, reason text not null, source text not null,
+    count bigint not null, micros bigint not null,
+    primary key (environment_id, flag_id, minute, variation_id, reason, source));
+  create index ff_evaluation_count_minute on ff_evaluation_count (minute);
+  insert into ff_evaluation_count values
+    ('live', 'flag', '2030-01-01T00:00:00.000Z', '', 'DEFAULT', 'rest', 5, 50),
+    ('live', 'flag', '2030-01-01T00:01:00.000Z', '', 'DEFAULT', 'rest', 2, 20);
+  delete from ff_migration where name = '0007-several-instances'`
+
 function change(path: string, statements: string): void {
   const database: DatabaseSyncInstance = new DatabaseSync(path)
   database.exec(statements)
@@ -64,5 +80,33 @@ it('Environments of an older file are ordered by creation, and default ones are 
   ])
   expect((await storage.list('scheduledChange', {})).data[0]?.comment).toBeNull()
   expect((await storage.list('auditEvent', {})).data[0]?.comment).toBeNull()
+  await storage.close()
+})
+
+it('The counts and the usage of an older file are kept, and new ones are added to them', async () => {
+  const path = join(await temporaryFolder(), 'flags.db')
+  const { storage: before } = sqlite({ path })
+  await before.migrate()
+  const organization = sample('organization', { apiUsage: 40 })
+  const key = sample('sdkKey')
+  await before.insert('organization', organization)
+  await before.insert('sdkKey', key)
+  await before.close()
+  change(path, WITHOUT_INSTANCES)
+
+  const { storage } = sqlite({ path })
+  await storage.migrate()
+  const outcome = { variationId: null, reason: 'DEFAULT', source: 'rest' } as const
+  const place = { environmentId: 'live', flagId: 'flag', minute: '2030-01-01T00:01:00.000Z' }
+  const added = { ...place, ...outcome, instanceId: 'new', count: 100, micros: 1000 }
+  await storage.addEvaluationCounts([added])
+  const query = { environmentId: 'live', flagId: 'flag', from: '2030', to: '2031' }
+  const totals = await storage.loadEvaluationCounts(query)
+  expect(totals).toEqual([{ ...outcome, count: 107, micros: 1070 }])
+  expect(await storage.find('organization', organization.id)).toEqual(organization)
+  expect(await storage.loadApiCalls()).toEqual(new Map())
+  const { sdkKeys } = await storage.findVersions([])
+  await storage.update('sdkKey', key.id, { name: 'Renamed' })
+  expect((await storage.findVersions([])).sdkKeys).toBe(sdkKeys + 1)
   await storage.close()
 })
