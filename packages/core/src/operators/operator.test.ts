@@ -155,13 +155,6 @@ describe('in', () => {
       ['[1]', 'in', value, false],
       [null, 'in', value, false],
     ])
-
-    it('in matches an array that is nested too deeply for the stack', () => {
-      const deep = (inner: string) => `${'['.repeat(50_000)}${inner}${']'.repeat(50_000)}`
-      const deepList = `[${[1, 2, 3, 4, 5, 6].map((n) => deep(`${n}`)).join(',')}]`
-      expect(holds([JSON.parse(deep('5'))], 'in', deepList)).toBe(true)
-      expect(holds([JSON.parse(deep('7'))], 'in', deepList)).toBe(false)
-    })
   })
 
   it('in and not_in refuse a list with null', () => {
