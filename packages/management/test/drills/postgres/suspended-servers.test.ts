@@ -18,7 +18,7 @@ it('A server that is suspended or killed in the middle of a transaction does not
 }, async () => {
   const { url } = await newPostgresSchema()
   const { tenant } = await addTenants(url)
-  const named = Object.assign(new URL(url))
+  const named = new URL(url)
   named.searchParams.set('application_name', NAME)
   const other = await startServer(url)
   const [whileSuspended, afterKill]: [number[], number[]] = [[], []]
