@@ -112,7 +112,7 @@ describe('A flood of unknown keys', { timeout: TIMEOUT_MS }, () => {
     expect(countOf(good, 200)).toBe(good.length)
     expect(countOf(bad, 401)).toBe(bad.length)
     // The time is fixed, and the keys are read again at most once a second.
-    expect(calls.slice(before).filter((call) => call === 'list sdkKey').length).toBeLessThan(2)
+    expect(calls.slice(before).filter((call) => call === 'findVersions').length).toBeLessThan(2)
     expect(calls.length - before).toBeLessThan(5)
   })
 })
