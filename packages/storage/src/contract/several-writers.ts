@@ -5,7 +5,7 @@ import { describeConcurrentClaims } from './claims/concurrent-claims.ts'
 import { flagChange, flagDefinition, METADATA } from './fixtures.ts'
 import { newId } from './samples/sample-fields.ts'
 import { sample } from './samples/samples.ts'
-import { sdkKeyVersion } from './sdk-key-version.ts'
+import { sdkKeyVersion } from './version-list.ts'
 import {
   barrier,
   both,
