@@ -34,6 +34,7 @@ export async function fillStore(storage: Storage): Promise<void> {
     {
       environmentId,
       flagId: flag.id,
+      instanceId: newId(),
       minute: '2030-01-01T00:00',
       variationId: null,
       reason: 'DISABLED',

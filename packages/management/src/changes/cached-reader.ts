@@ -17,5 +17,6 @@ export function cachedReader(reader: Reader): Reader {
     list: (kind, query) => once([kind, query], () => reader.list(kind, query)),
     listVersions: (...input) => reader.listVersions(...input),
     loadFlagSet: (...input) => reader.loadFlagSet(...input),
+    loadApiCalls: (...input) => reader.loadApiCalls(...input),
   }
 }

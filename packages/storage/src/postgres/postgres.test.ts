@@ -8,8 +8,8 @@ import {
   openPostgres,
   startListening,
 } from '../../test/postgres-store.ts'
-import { runProgram } from '../../test/run-program.ts'
 import { DEADLOCK, watchPostgres } from '../../test/postgres-traffic.ts'
+import { runProgram } from '../../test/run-program.ts'
 import { newId } from '../contract/samples/sample-fields.ts'
 import { type PostgresOptions, postgres } from './postgres.ts'
 
