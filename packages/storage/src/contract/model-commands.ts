@@ -2,8 +2,6 @@ import { isFlagError } from '@ff/core'
 import fc from 'fast-check'
 import type { Kind, Records } from '../ports/records.ts'
 import type { Changes, DefinitionChange, ListQuery, Storage } from '../ports/storage.ts'
-import { flagDefinition, publishedSegment } from './fixtures.ts'
-import { withSortedKeys } from './mergeable.ts'
 import {
   AT,
   anyText,
@@ -19,9 +17,11 @@ import {
   type SessionCommand,
   text,
   time,
-} from './model-values.ts'
+} from './commands/model-values.ts'
+import { usageCommands } from './commands/usage-commands.ts'
+import { flagDefinition, publishedSegment } from './fixtures.ts'
+import { withSortedKeys } from './mergeable.ts'
 import { SAMPLES } from './samples/samples.ts'
-import { usageCommands } from './usage-commands.ts'
 
 /**
  * The kinds of records in commands. The kinds cover unique keys, arrays of texts, numbers and JSON. Records of

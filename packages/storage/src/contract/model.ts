@@ -4,11 +4,11 @@ import { describe, expect, it } from 'vitest'
 import { memory } from '../index.ts'
 import type { Kind } from '../ports/records.ts'
 import type { Storage } from '../ports/storage.ts'
+import { type Command, ENVIRONMENTS, IDS } from './commands/model-values.ts'
+import { inOrder } from './commands/usage-commands.ts'
 import type { StorageUnderTest } from './fixtures.ts'
 import { expectMergeable, withSortedKeys } from './mergeable.ts'
 import { commands, KINDS } from './model-commands.ts'
-import { type Command, ENVIRONMENTS, IDS } from './model-values.ts'
-import { inOrder } from './usage-commands.ts'
 
 const RUNS = 40
 const TIMEOUT_MS = 120_000

@@ -1,6 +1,7 @@
 import { isFlagError } from '@ff/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { Command } from '../contract/commands/model-values.ts'
 import {
   flagChange,
   flagDefinition,
@@ -10,7 +11,6 @@ import {
   segmentChange,
 } from '../contract/fixtures.ts'
 import { commands } from '../contract/model-commands.ts'
-import type { Command } from '../contract/model-values.ts'
 import { newId } from '../contract/samples/sample-fields.ts'
 import { sample } from '../contract/samples/samples.ts'
 import { memory } from '../memory/memory.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import type { Records } from '../ports/records.ts'
-import type { Storage, StorageSession } from '../ports/storage.ts'
+import type { Records } from '../../ports/records.ts'
+import type { Storage, StorageSession } from '../../ports/storage.ts'
 
 /** An operation on a store. The report of a failed test shows its name and its input. */
 export interface Command<Session = Storage> {

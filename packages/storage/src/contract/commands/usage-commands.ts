@@ -1,6 +1,7 @@
 import fc from 'fast-check'
-import type { ContextSample } from '../ports/storage.ts'
-import type { ApiCalls, EvaluationCount, EvaluationTotal } from '../ports/usage.ts'
+import type { ContextSample } from '../../ports/storage.ts'
+import type { ApiCalls, EvaluationCount, EvaluationTotal } from '../../ports/usage.ts'
+import { sample } from '../samples/samples.ts'
 import {
   anyText,
   command,
@@ -12,7 +13,6 @@ import {
   type SessionCommand,
   time,
 } from './model-values.ts'
-import { sample } from './samples/samples.ts'
 
 const count: fc.Arbitrary<EvaluationCount> = fc.record({
   environmentId: environment,
