@@ -157,7 +157,7 @@ describe('The unknown reads of a flag', () => {
 })
 
 describe('The conditions of a rule', () => {
-  it.each([
+  it.each<[readonly ConditionDefinition[], boolean | readonly string[]]>([
     [[], true],
     [[YES], true],
     [[YES, NO], false],
