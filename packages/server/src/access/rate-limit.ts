@@ -1,7 +1,6 @@
 import { FlagError } from '@ff/core'
 import { RATE_WINDOW_MS } from '@ff/protocol/sdk'
 import type { RateLimiter, RateWindow } from '@ff/storage'
-import type { Instance } from '../instance.ts'
 import { type Clock, within } from '../runtime/clock.ts'
 import type { Logger } from '../runtime/logger.ts'
 import type { EnvironmentScope } from './sdk-keys.ts'
@@ -57,8 +56,8 @@ const REST_MS = 5000
 
 interface RequestLimiterOptions {
   readonly limiter: RateLimiter
-  /** The instances that share the rate limiter. */
-  readonly instance: Pick<Instance, 'runningInstances'>
+  /** This instance, which knows how many instances share the rate limiter. */
+  readonly instance: { readonly runningInstances: number }
   readonly clock: Clock
   readonly logger: Logger
 }
