@@ -6,10 +6,10 @@ export interface PostgresProxy {
   /** The URL of the database through the proxy. */
   readonly url: string
   /**
-   * Returns the number of round trips. Requests of a connection that are sent before a response
-   * arrives belong to one round trip.
+   * Starts to count round trips. The returned function returns those of the busiest connection.
+   * Requests that are sent before a response arrives, or within the delay, belong to one round trip.
    */
-  readonly count: () => number
+  readonly watch: () => () => number
 }
 
 /**
@@ -18,12 +18,17 @@ export interface PostgresProxy {
  */
 export async function openPostgresProxy(url: string, delayMs = 0): Promise<PostgresProxy> {
   const { hostname, port } = new URL(url)
-  let trips = 0
+  const trips: number[] = []
   const proxy = createServer({ noDelay: true }, (client) => {
     const server = connect({ port: Number(port), host: hostname, noDelay: true })
+    const place = trips.push(0) - 1
     let isWaiting = false
+    let begunAt = Number.NEGATIVE_INFINITY
     client.on('data', (packet) => {
-      if (!isWaiting) trips += 1
+      if (!isWaiting && performance.now() - begunAt >= delayMs) {
+        trips[place] = (trips[place] ?? 0) + 1
+        begunAt = performance.now()
+      }
       isWaiting = true
       if (delayMs === 0) server.write(packet)
       else setTimeout(() => server.write(packet), delayMs)
@@ -37,5 +42,9 @@ export async function openPostgresProxy(url: string, delayMs = 0): Promise<Postg
     server.on('error', () => client.destroy())
   })
   const own = Object.assign(new URL(url), { port: await startListening(proxy) })
-  return { url: own.href, count: () => trips }
+  const watch = () => {
+    const before = [...trips]
+    return () => Math.max(0, ...trips.map((count, place) => count - (before[place] ?? 0)))
+  }
+  return { url: own.href, watch }
 }

@@ -121,9 +121,9 @@ describe('scheduled changes with several instances', () => {
     calls.length = 0
     await clock.advance(60 * SECOND)
     expect(calls.filter((name) => name === 'claimLease')).toHaveLength(12)
-    // The other calls read changes of flag sets and SDK keys.
+    // The other calls read the versions of flag sets and SDK keys.
     const others = new Set(calls.filter((name) => name !== 'claimLease'))
-    expect([...others]).toEqual(['list sdkKey'])
+    expect([...others]).toEqual(['findVersions'])
   })
 
   it.skipIf(process.env['FF_TESTS'] === 'quick')(
