@@ -10,8 +10,17 @@ const postgres = join(import.meta.dirname, 'packages/storage/test/postgres-serve
 const tests = ['src/**/*.test.ts', 'test/**/*.test.ts']
 const pins = ['test/exports.test.ts']
 
-/** With `FF_TESTS=quick`, the drills and the property tests are left out. */
-const slow = process.env['FF_TESTS'] === 'quick' ? ['test/drills/**', '**/*.property.test.ts'] : []
+/** With `FF_TESTS=quick`, only memory and SQLite run the contracts, and slow tests are left out. */
+const slow =
+  process.env['FF_TESTS'] === 'quick'
+    ? [
+        'test/drills/**',
+        '**/*.property.test.ts',
+        'test/api/hostile-bodies.test.ts',
+        'src/cluster/cluster.contract.test.ts',
+        'src/postgres/postgres.contract.test.ts',
+      ]
+    : []
 
 export default defineConfig({
   ssr: { resolve: { conditions: ['@ff/source', 'module', 'node', 'development|production'] } },

@@ -5,10 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
+import { sized } from '../../../packages/server/test/drills/scale.ts'
 import { findDamage } from '../src/verify.ts'
 import { RunningStandalone } from './running-standalone.ts'
 
-const KILLS = 10
+const KILLS = sized({ full: 10, small: 4 })
 /** The flags of the demo shop. */
 const FLAGS = 16
 const SLOW = { timeout: 240_000 }
@@ -136,7 +137,7 @@ function randomNumbers(seed: number): () => number {
   }
 }
 
-it('A first start that is killed at ten random moments is repeated, until its credentials are printed and work', {
+it('A first start that is killed at random moments is repeated, until its credentials are printed and work', {
   timeout: 480_000,
 }, async () => {
   const seed = Number(process.env['FF_SEED'] ?? Math.trunc(Math.random() * 2 ** 32))

@@ -4,7 +4,7 @@ import { stores } from '../world/stores.ts'
 import { type Json, type Tenant, World } from '../world/world.ts'
 
 const WRITERS = 16
-const ROUNDS = 40
+const ROUNDS = 12
 
 let world: World
 let tenant: Tenant

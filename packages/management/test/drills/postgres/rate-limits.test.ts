@@ -46,7 +46,7 @@ async function exhaust(instances: readonly RunningInstance[]): Promise<number> {
   for (const { url } of instances) {
     await expect.poll(() => askForFlagSet(url, 'unknown')).toBe(401)
   }
-  await windowWith(30_000)
+  await windowWith(sized({ full: 30_000, small: 12_000 }))
   let granted = 0
   const perInstance = Math.ceil((1.2 * LIMIT) / instances.length)
   const senders = instances.flatMap(({ url }) =>
