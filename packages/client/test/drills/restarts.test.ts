@@ -12,7 +12,7 @@ import { IS_FULL, report, sized } from '../../../server/test/drills/scale.ts'
 import { createFlagClient } from '../../src/index.ts'
 import { createLocalClient } from '../../src/local.ts'
 
-const RESTARTS = sized({ full: 100, small: 4 })
+const RESTARTS = sized({ full: 100, small: 3 })
 /** The number of clients of each kind. */
 const CLIENTS = { socket: 20, 'long-poll': 15, local: 15 } as const
 /** The longest time until all clients have the last version, beyond the longest delay of a retry. */
