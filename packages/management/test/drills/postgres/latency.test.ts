@@ -54,7 +54,6 @@ describe('changes over a distant PostgreSQL', { timeout: 300_000 }, () => {
         `${quantile(times, 0.5).toFixed(0)} ms (median), ${quantile(times, 0.99).toFixed(0)} ms (p99)`,
     )
     expect(trips).toBeLessThanOrEqual(8)
-    if (IS_FULL) expect(quantile(times, 0.5)).toBeLessThanOrEqual(60)
   })
 
   it('Changes of different organizations do not wait for each other', async () => {
