@@ -18,8 +18,8 @@ export function dataFileOf({ dataDir }: Pick<Config, 'dataDir'>): string {
 
 /**
  * Creates the data folder if it does not exist, deletes the unfinished stores of interrupted first
- * starts and restores, and returns `true` if the folder contains a store. Throws `ConfigError` if the folder
- * cannot be used, or contains parts of a store without the data file.
+ * starts and restores, and returns `true` if the folder contains a store. Throws `ConfigError` if
+ * the folder cannot be used, or contains parts of a store without the data file.
  */
 export async function openDataFolder(dataDir: string): Promise<boolean> {
   const names = await listWritable(dataDir)

@@ -1,4 +1,9 @@
-import type { FlagDefinition, FlagSetDefinition, SegmentDefinition } from '../src/index.ts'
+import type {
+  ConditionDefinition,
+  FlagDefinition,
+  FlagSetDefinition,
+  SegmentDefinition,
+} from '../src/index.ts'
 
 /** Returns a boolean flag with the variations `on` and `off` that serves `off`, with changes. */
 export function flagDefinition(key: string, changes: Partial<FlagDefinition> = {}): FlagDefinition {
@@ -35,6 +40,21 @@ export function ruleDefinition(
     rolloutId: null,
     ...changes,
   }
+}
+
+/** Returns a condition that a flag serves `on`. */
+export function onFlag(attribute: string): ConditionDefinition {
+  return { attribute, operator: 'flag_is', value: 'on' }
+}
+
+/** Returns a condition on segments, whose value is an id or a list of ids. */
+export function onSegment(value: string): ConditionDefinition {
+  return { attribute: '', operator: 'in_segment', value }
+}
+
+/** Returns a flag with one rule, which has these conditions. */
+export function withRule(key: string, ...conditions: ConditionDefinition[]): FlagDefinition {
+  return flagDefinition(key, { rules: [ruleDefinition({ conditions })] })
 }
 
 /** Returns a segment that matches no context, with changes. */

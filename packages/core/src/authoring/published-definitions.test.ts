@@ -2,30 +2,19 @@ import { describe, expect, it } from 'vitest'
 import {
   flagDefinition,
   flagSetDefinition,
+  onFlag,
+  onSegment,
   ruleDefinition,
   segmentDefinition,
+  withRule,
 } from '../../test/definitions.ts'
 import { EXTENSIONS } from '../../test/vector-files.ts'
-import type {
-  ConditionDefinition,
-  FlagDefinition,
-  FlagSetDefinition,
-  SegmentDefinition,
-} from '../model/definition.ts'
+import type { FlagDefinition, FlagSetDefinition, SegmentDefinition } from '../model/definition.ts'
 import { runToEnd } from '../model/incremental.ts'
 import { type DefinitionChange, PublishedDefinitions } from './published-definitions.ts'
 
 const RULES = { extensions: EXTENSIONS, maxConditionValueBytes: 10_000 }
 
-const onFlag = (attribute: string): ConditionDefinition => {
-  return { attribute, operator: 'flag_is', value: 'on' }
-}
-const onSegment = (value: string): ConditionDefinition => {
-  return { attribute: '', operator: 'in_segment', value }
-}
-const withRule = (key: string, ...conditions: ConditionDefinition[]) => {
-  return flagDefinition(key, { rules: [ruleDefinition({ conditions })] })
-}
 const inSegment = (key: string, segmentId: string) => {
   return flagDefinition(key, { rules: [ruleDefinition({ segmentId })] })
 }

@@ -3,25 +3,18 @@ import {
   flagDefinition,
   flagSetDefinition,
   gradualFlag,
-  ruleDefinition,
+  onFlag,
+  onSegment,
   segmentDefinition,
+  withRule,
 } from '../../test/definitions.ts'
 import { detailsOf, evaluateAll } from '../all-flags.ts'
 import { findIssues } from '../authoring/issues.ts'
-import type { ConditionDefinition, FlagDefinition, FlagSetDefinition } from '../model/definition.ts'
+import type { FlagDefinition, FlagSetDefinition } from '../model/definition.ts'
 import { compileFlagSet, type FlagSet } from './flag-set.ts'
 
 const USER = { kind: 'user', key: 'user-1' }
 
-const onFlag = (attribute: string): ConditionDefinition => {
-  return { attribute, operator: 'flag_is', value: 'on' }
-}
-const onSegment = (value: string): ConditionDefinition => {
-  return { attribute: '', operator: 'in_segment', value }
-}
-const withRule = (key: string, ...conditions: ConditionDefinition[]) => {
-  return flagDefinition(key, { rules: [ruleDefinition({ conditions })] })
-}
 const dependingOn = (key: string, ...others: string[]): FlagDefinition => {
   const prerequisites = others.map((other) => {
     return { flagId: `id of ${other}`, variationIds: ['off'] }

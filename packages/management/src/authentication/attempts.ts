@@ -1,8 +1,7 @@
 import { FlagError } from '@ff/core'
 import type { Clock } from '@ff/server/plane'
 
-/** The length of a window. Windows start at multiples of their length. */
-export const ATTEMPTS_WINDOW_MS = 15 * 60_000
+const WINDOW_MS = 15 * 60_000
 
 /** The maximum number of different names in one window. */
 const MOST_NAMES = 20_000
@@ -34,7 +33,7 @@ export class Attempts {
   assertLeft(name: string): void {
     const { clock, limit, whenFull } = this.#options
     const now = clock.now()
-    const startedAt = now - (now % ATTEMPTS_WINDOW_MS)
+    const { startedAt } = attemptsWindowAt(now)
     if (startedAt !== this.#startedAt) {
       this.#startedAt = startedAt
       this.#counts.clear()
@@ -42,7 +41,7 @@ export class Attempts {
     const isFull = this.#counts.size >= MOST_NAMES && whenFull !== 'forget oldest'
     const used = this.#counts.get(name) ?? (isFull ? limit : 0)
     if (used < limit) return
-    throw tooManyAttempts(Math.ceil((startedAt + ATTEMPTS_WINDOW_MS - now) / 1000))
+    throw tooManyAttempts(Math.ceil((startedAt + WINDOW_MS - now) / 1000))
   }
 
   /** Counts an attempt. Throws `RATE_LIMITED` if the name has no attempts left. */
@@ -69,6 +68,14 @@ export class Attempts {
     const [oldest] = this.#counts.keys()
     if (oldest !== undefined) this.#counts.delete(oldest)
   }
+}
+
+/** Returns the window of a time. Windows start at multiples of their length. */
+export function attemptsWindowAt(now: number): {
+  readonly startedAt: number
+  readonly lengthMs: number
+} {
+  return { startedAt: now - (now % WINDOW_MS), lengthMs: WINDOW_MS }
 }
 
 /**

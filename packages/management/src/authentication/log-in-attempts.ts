@@ -1,6 +1,6 @@
 import { isFlagError } from '@ff/core'
 import { type ServerServices, sha256, within } from '@ff/server/plane'
-import { ATTEMPTS_WINDOW_MS, Attempts, tooManyAttempts } from './attempts.ts'
+import { Attempts, attemptsWindowAt, tooManyAttempts } from './attempts.ts'
 
 const BUSY_SECONDS = 2
 
@@ -131,11 +131,7 @@ class Failures extends Attempts {
    */
   async report(name: string): Promise<void> {
     const { clock, rateLimiter } = this.#services
-    const now = clock.now()
-    const window = {
-      ...{ limit: this.#limit, lengthMs: ATTEMPTS_WINDOW_MS },
-      startedAt: now - (now % ATTEMPTS_WINDOW_MS),
-    }
+    const window = { limit: this.#limit, ...attemptsWindowAt(clock.now()) }
     // The hash has a fixed length, and reveals no address.
     const lease = sha256(name).then((hash) => {
       return rateLimiter.lease(`log-in ${this.#of} ${hash}`, window, 1)

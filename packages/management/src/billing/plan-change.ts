@@ -26,9 +26,9 @@ const NO_TRIAL = { trialStartsAt: null, trialEndsAt: null } as const
 
 /**
  * Sets the plan of an organization with its whole usage, removes the plan, or starts a trial, and
- * returns the changed organization. The first plan begins a billing period. If one plan replaces another, the current
- * period and its usage continue. If a period ends, its invoice is drawn up. Throws `CONFLICT` if the
- * plan is deleted concurrently.
+ * returns the changed organization. The first plan begins a billing period. If one plan replaces
+ * another, the current period and its usage continue. If a period ends, its invoice is drawn up.
+ * Throws `CONFLICT` if the plan is deleted concurrently.
  */
 export async function changePlan(
   writer: RecordWriter,
@@ -60,8 +60,7 @@ function tryingFields({ trialStartsAt }: Organization, { startsAt, endsAt }: Tri
 
 /**
  * Closes the current period of an organization with its whole usage if its end has passed: draws up
- * its invoice and begins the next period.
- * Returns `undefined` if the period has not ended.
+ * its invoice and begins the next period. Returns `undefined` if the period has not ended.
  */
 export async function closeDuePeriod(
   writer: RecordWriter,

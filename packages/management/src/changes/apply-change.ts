@@ -61,9 +61,9 @@ export interface ChangeRequest<I extends Ids> extends ChangeCall, Access {
  * Applies a change. All changes of configuration use this function. In one transaction, under the
  * lock of the organization, the function loads the path, checks access, runs the work, writes the
  * audit event, publishes the definition of every affected entity, and updates the summaries of
- * flags. Resolves after the commit, when the change feed has been notified or does not respond. If `work` writes nothing,
- * no version and no event is added. If `work` throws, nothing is changed. A repeated idempotent
- * request returns the first result.
+ * flags. Resolves after the commit, when the change feed has been notified or does not respond. If
+ * `work` writes nothing, no version and no event is added. If `work` throws, nothing is changed. A
+ * repeated idempotent request returns the first result.
  */
 export async function applyChange<I extends Ids, T>(
   services: ChangeServices,

@@ -9,7 +9,10 @@ import {
 } from './derive-summary.ts'
 import { marksOf } from './summarize.ts'
 
-/** The number of flags that are updated concurrently, which is faster than one after another. */
+/**
+ * The number of flags that are updated, or of scopes that are loaded, concurrently. This is faster
+ * than one after another.
+ */
 const PORTION = 32
 
 /** An entity that a change affects: a flag, or all flags and segments of an environment. */
@@ -34,11 +37,18 @@ export interface LoadedScope extends Pick<Derivation, 'scope' | 'records'> {
  * Loads all flags that the entities name, with the records from which their summaries are derived.
  * Can run while the versions of a change are published, but not before its records are written.
  */
-export function loadSummarized(
+export async function loadSummarized(
   session: StorageSession,
   entities: readonly ChangedEntity[],
 ): Promise<readonly LoadedScope[]> {
-  return Promise.all(scopesOf(entities).map((scope) => loadFlags(session, scope)))
+  const scopes = scopesOf(entities)
+  const loaded: LoadedScope[] = []
+  for (let start = 0; start < scopes.length; start += PORTION) {
+    const portion = scopes.slice(start, start + PORTION)
+    const found = await Promise.all(portion.map((scope) => loadFlags(session, scope)))
+    loaded.push(...found.filter((scope) => scope !== undefined))
+  }
+  return loaded
 }
 
 /**
@@ -54,8 +64,10 @@ export async function updateSummaries(
   if (loaded.length === 0) return
   // The derivations wait for it only when they need it.
   const published = cause && loadPublishedFlags(session, cause)
-  for (const scope of loaded) await updateScope(session, scope, published)
-  await published
+  const updateAll = async () => {
+    for (const scope of loaded) await updateScope(session, scope, published)
+  }
+  await Promise.all([published, updateAll()])
 }
 
 /** Derives the summaries of all flags that the entities name, without a publication. */
@@ -84,12 +96,17 @@ function scopesOf(entities: readonly ChangedEntity[]): readonly SummaryScope[] {
   })
 }
 
-async function loadFlags(session: StorageSession, scope: SummaryScope): Promise<LoadedScope> {
+/** Returns the flags of a scope with their records; `undefined` if it has no flags. */
+async function loadFlags(
+  session: StorageSession,
+  scope: SummaryScope,
+): Promise<LoadedScope | undefined> {
   const { projectId, flagId, environmentId } = scope
   const flags =
     flagId === undefined
       ? (await session.list('flag', { where: { projectId } })).data
       : [await session.find('flag', flagId)].filter((flag) => flag !== undefined)
+  if (flags.length === 0) return undefined
   const isWithoutSummary = flags.some(({ summary }) => summary === null)
   if (isWithoutSummary && flagId !== undefined && environmentId !== undefined) {
     return loadFlags(session, { projectId, flagId })

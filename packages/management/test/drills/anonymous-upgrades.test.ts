@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { asServerMessage, type ServerMessage } from '@ff/protocol/sdk'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { WebSocket } from 'ws'
-import { IS_FULL, report, sized } from '../../../server/test/drills/scale.ts'
+import { IS_FULL, quantile, report, sized } from '../../../server/test/drills/scale.ts'
 import { createDataFile, type DataFile, evaluate } from './data-file.ts'
 import { pause, type ServerProcess, startServer } from './server-process.ts'
 
@@ -109,8 +109,7 @@ async function evaluateFor({ url }: ServerProcess, file: DataFile, ms: number): 
     expect((await evaluate(url, file.bystanderKey)).status).toBe(200)
     times.push(performance.now() - startedAt)
   }
-  times.sort((left, right) => left - right)
-  return times[Math.floor(times.length * 0.95)] ?? Number.NaN
+  return quantile(times, 0.95)
 }
 
 /** Returns the highest values of the metrics within `ms` milliseconds. */

@@ -1,7 +1,7 @@
 import { Agent, get, type IncomingMessage } from 'node:http'
 import { json } from 'node:stream/consumers'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { IS_FULL, report, sized } from '../../../server/test/drills/scale.ts'
+import { IS_FULL, quantile, report, sized } from '../../../server/test/drills/scale.ts'
 import { evaluateRequest, RawConnection } from '../../../server/test/node/raw-connection.ts'
 import { appendAudit, type NewAuditEntry } from '../../src/changes/audit-chain.ts'
 import type { Json } from '../world/world.ts'
@@ -59,8 +59,7 @@ async function neighbourP95({ url }: ServerProcess, key: string, forMs: number):
     times.push(performance.now() - startedAt)
   }
   connection.close()
-  times.sort((left, right) => left - right)
-  return times[Math.floor(times.length * 0.95)] ?? Number.NaN
+  return quantile(times, 0.95)
 }
 
 /** Verifies and exports the log with the role `viewer`, over keep-alive connections. */

@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { DEFAULT_RATE_LIMIT, MAX_HELD_CONTEXT_BYTES } from '@ff/protocol/sdk'
 import { expect, it, onTestFinished } from 'vitest'
 import { WebSocket } from 'ws'
-import { IS_FULL, report, sized } from '../../../server/test/drills/scale.ts'
+import { IS_FULL, quantile, report, sized } from '../../../server/test/drills/scale.ts'
 import { evaluateRequest, RawConnection } from '../../../server/test/node/raw-connection.ts'
 import { World } from '../world/world.ts'
 import { createDataFile, type DataFile, withStorage } from './data-file.ts'
@@ -198,7 +198,7 @@ async function peakMemory(read: () => Promise<Memory>, during: Promise<unknown>)
   return peak
 }
 
-const p95 = (sorted: readonly number[]) => sorted[Math.floor(sorted.length * 0.95)] ?? Number.NaN
+const p95 = (times: readonly number[]) => quantile(times, 0.95)
 
 it('The largest contexts of one client key do not exhaust memory or slow down other organizations', async () => {
   const file = await createDataFile()

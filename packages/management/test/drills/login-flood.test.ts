@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { Agent, request } from 'node:http'
 import { describe, expect, it } from 'vitest'
-import { IS_FULL, report, sized } from '../../../server/test/drills/scale.ts'
+import { IS_FULL, quantile, report, sized } from '../../../server/test/drills/scale.ts'
 import { ask, createDataFile, type DataFile, evaluate } from './data-file.ts'
 import { pause, type ServerProcess, startServer } from './server-process.ts'
 
@@ -42,7 +42,7 @@ describe('a flood of refused log-ins', () => {
     expect(changes.length).toBeGreaterThan(3)
     const grownMemory = mostMemory - before.memory
     const grownDisk = (await diskOf(file)) - before.disk
-    const [p95, quietP95] = [percentile(evaluationsMs, 95), percentile(quiet, 95)]
+    const [p95, quietP95] = [quantile(evaluationsMs, 0.95), quantile(quiet, 0.95)]
     report(
       `${FLOOD} log-ins refused in ${seconds.toFixed(0)} s (${statuses.get(401)} tried, ` +
         `${statuses.get(429)} not); ${changes.length} changes acknowledged meanwhile, ` +
@@ -170,11 +170,6 @@ async function timesOf(count: number, work: () => Promise<{ status: number }>) {
     times.push(performance.now() - start)
   }
   return times
-}
-
-function percentile(times: readonly number[], part: number): number {
-  const sorted = times.toSorted((a, b) => a - b)
-  return sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * part) / 100))] ?? 0
 }
 
 /** Returns the resident memory of the process, in bytes. */

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { report, sized } from '../../../server/test/drills/scale.ts'
+import { quantile, report, sized } from '../../../server/test/drills/scale.ts'
 import { ask, createDataFile, type DataFile } from './data-file.ts'
 import { pause, type ServerProcess, startServer } from './server-process.ts'
 
@@ -71,8 +71,7 @@ describe('a change for thousands of sockets', () => {
         expect(performance.now() - startedAt, `${left} lack ${number}`).toBeLessThan(60_000)
       }
     }
-    times.sort((left, right) => left - right)
-    const p99 = times[Math.floor(times.length * 0.99)] ?? 0
+    const p99 = quantile(times, 0.99)
     const memory = await residentMemory(server, file)
     report(
       `${CLIENTS} sockets, ${SLOW} of them slow, ${CHANGES} changes: p99 of the others ` +

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ContextSample } from '@ff/storage'
 import { describe, expect, it } from 'vitest'
-import { IS_FULL, report, sized } from '../../../server/test/drills/scale.ts'
+import { IS_FULL, quantile, report, sized } from '../../../server/test/drills/scale.ts'
 import { evaluateRequest, RawConnection } from '../../../server/test/node/raw-connection.ts'
 import type { Json, Tenant } from '../world/world.ts'
 import { World } from '../world/world.ts'
@@ -127,9 +127,6 @@ async function evaluations({ url }: ServerProcess, key: string): Promise<readonl
   await Promise.all(Array.from({ length: CONNECTIONS }, evaluateAll))
   return times.sort((a, b) => a - b)
 }
-
-const quantile = (sorted: readonly number[], share: number) =>
-  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
 
 const spread = (sorted: readonly number[]) =>
   `${quantile(sorted, 0.5).toFixed(1)} (${(sorted[0] ?? 0).toFixed(1)}–${(sorted.at(-1) ?? 0).toFixed(1)})`

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { IS_FULL, report, sized } from '../../../server/test/drills/scale.ts'
+import { IS_FULL, quantile, report, sized } from '../../../server/test/drills/scale.ts'
 import { evaluateRequest, RawConnection } from '../../../server/test/node/raw-connection.ts'
 import { World } from '../world/world.ts'
 import { createDataFile, type DataFile, withStorage } from './data-file.ts'
@@ -63,9 +63,6 @@ async function measure({ url }: ServerProcess, key: string, forMs: number): Prom
   ])
   return { health, neighbour }
 }
-
-const quantile = (sorted: readonly number[], share: number) =>
-  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
 
 /** Sends a request over many connections as often as possible. Returns the responses by status. */
 async function attack({ url }: ServerProcess, request: Buffer, forMs: number) {

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { IS_FULL, report, sized } from '../../../server/test/drills/scale.ts'
+import { IS_FULL, quantile, report, sized } from '../../../server/test/drills/scale.ts'
 import { createDataFile, type DataFile, evaluate } from './data-file.ts'
 import { pause, type ServerProcess, startServer } from './server-process.ts'
 
@@ -23,8 +23,7 @@ describe('requests that are sent byte by byte', () => {
       times.push(performance.now() - startedAt)
       await pause(50)
     }
-    times.sort((a, b) => a - b)
-    const p95 = times[Math.floor(times.length * 0.95)] ?? 0
+    const p95 = quantile(times, 0.95)
     report(`${SENDERS} dripped requests: ${times.length} evaluations, p95 ${p95.toFixed(1)} ms`)
     if (!IS_FULL) return
     expect(p95).toBeLessThan(200)

@@ -24,10 +24,10 @@ export type PostgresCapabilities = Required<Omit<Capabilities, 'changeFeed'>> &
 
 /**
  * Creates all ports that a server needs, in one PostgreSQL database, for any number of instances.
- * Needs the package `pg`. Throws `INVALID_REQUEST` if an option is invalid. The first
- * call opens a connection, and throws `UNAVAILABLE` if that fails. `storage.migrate` also creates
- * the tables of the rate limiter and of the instance reports, and `storage.close` closes all connections. Idle connections do
- * not keep the process alive.
+ * Needs the package `pg`. Throws `INVALID_REQUEST` if an option is invalid. The first call opens a
+ * connection, and throws `UNAVAILABLE` if that fails. `storage.migrate` also creates the tables of
+ * the rate limiter and of the instance reports, and `storage.close` closes all connections. Idle
+ * connections do not keep the process alive.
  *
  * @example
  * createFlagServer({ ...postgres({ url: 'postgres://ff@localhost/flags' }) })

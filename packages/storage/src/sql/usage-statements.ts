@@ -32,9 +32,9 @@ const CALL_FIELDS = [
 const CALL_COLUMNS = CALL_FIELDS.map(columnOf)
 
 /**
- * The statements of evaluation counts, API calls and context samples. One statement with one JSON parameter
- * writes any number of rows. Such a statement is fast to compile and to send, and writes either all
- * rows or none.
+ * The statements of evaluation counts, API calls and context samples. One statement with one JSON
+ * parameter writes any number of rows. Such a statement is fast to compile and to send, and writes
+ * either all rows or none.
  */
 export class UsageStatements {
   readonly #dialect: SqlDialect

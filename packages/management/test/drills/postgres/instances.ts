@@ -10,6 +10,7 @@ import {
   type ManagedOptions,
   type ManagedServer,
 } from '../../world/managed-server.ts'
+import { evaluate } from '../data-file.ts'
 
 /** A server over PostgreSQL that is reached over HTTP and WebSocket. */
 export interface RunningInstance {
@@ -112,22 +113,12 @@ export async function openSocket(url: string, sdkKey: string): Promise<LiveClien
 }
 
 /** Evaluates the flag over HTTP. Returns the status and the number in its value. */
-export async function evaluate(url: string, sdkKey: string) {
-  const response = await fetch(`${url}/evaluator/evaluate`, {
-    method: 'POST',
-    headers: { 'x-api-key': sdkKey, 'content-type': 'application/json' },
-    body: JSON.stringify({ context: { kind: 'user', key: 'user-1' } }),
-  })
-  return { status: response.status, number: numberIn(await response.text()) }
+export async function evaluateCounter(url: string, sdkKey: string) {
+  const { status, data } = await evaluate(url, sdkKey)
+  return { status, number: numberIn(JSON.stringify(data)) }
 }
 
 function numberIn(text: string): number | undefined {
   const digits = /"n (\d+)"/.exec(text)?.[1]
   return digits === undefined ? undefined : Number(digits)
-}
-
-/** Returns the value below which a share of the sorted numbers lies. */
-export function quantile(numbers: readonly number[], share: number): number {
-  const sorted = numbers.toSorted((a, b) => a - b)
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { IS_FULL, report, sized } from '../../../../server/test/drills/scale.ts'
+import { IS_FULL, quantile, report, sized } from '../../../../server/test/drills/scale.ts'
 import { openPostgresProxy } from '../../../../storage/test/postgres-proxy.ts'
 import { newPostgresSchema } from '../../../../storage/test/postgres-store.ts'
 import type { ManagementUseCases } from '../../../src/index.ts'
-import { createShop, quantile, type Shop, startInstance, startInstances } from './instances.ts'
+import { createShop, type Shop, startInstance, startInstances } from './instances.ts'
 
 const ROUND_TRIP_MS = 5
 const SLOW_ROUND_TRIP_MS = 40

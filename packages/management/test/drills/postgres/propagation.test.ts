@@ -1,14 +1,13 @@
 import type { PostgresOptions } from '@ff/storage/postgres'
 import { describe, expect, it } from 'vitest'
-import { report, sized } from '../../../../server/test/drills/scale.ts'
+import { quantile, report, sized } from '../../../../server/test/drills/scale.ts'
 import { newPostgresSchema } from '../../../../storage/test/postgres-store.ts'
 import { pause } from '../server-process.ts'
 import {
   createShop,
-  evaluate,
+  evaluateCounter,
   type LiveClient,
   openSocket,
-  quantile,
   startInstances,
 } from './instances.ts'
 
@@ -47,7 +46,7 @@ describe('a change at one instance over PostgreSQL', { timeout: 300_000 }, () =>
         code,
         afterMs: performance.now() - revokedAt,
       }))
-      const isRefused = async () => (await evaluate(here.url, other.sdkKey)).status === 401
+      const isRefused = async () => (await evaluateCounter(here.url, other.sdkKey)).status === 401
       await expect.poll(isRefused).toBe(true)
 
       const delays: number[] = []
@@ -59,7 +58,7 @@ describe('a change at one instance over PostgreSQL', { timeout: 300_000 }, () =>
         for (const { receivedAt } of clients) {
           delays.push(Math.max(0, (receivedAt.get(number) ?? 0) - acknowledgedAt))
         }
-        expect((await evaluate(there.url, shop.sdkKey)).number).toBe(number)
+        expect((await evaluateCounter(there.url, shop.sdkKey)).number).toBe(number)
         await pause(Math.random() * 20)
       }
       const { code, afterMs } = await revoked
@@ -71,7 +70,7 @@ describe('a change at one instance over PostgreSQL', { timeout: 300_000 }, () =>
       expect(quantile(delays, 0.99)).toBeLessThan(limitMs)
       expect(code).toBe(4401)
       expect(afterMs).toBeLessThan(10_000)
-      expect((await evaluate(there.url, other.sdkKey)).status).toBe(401)
+      expect((await evaluateCounter(there.url, other.sdkKey)).status).toBe(401)
     },
   )
 })

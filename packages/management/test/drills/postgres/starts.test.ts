@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { IS_FULL, report, sized } from '../../../../server/test/drills/scale.ts'
 import { readFromPostgres } from '../../../../storage/test/postgres-schema.ts'
 import { newPostgresSchema } from '../../../../storage/test/postgres-store.ts'
-import { createShop, evaluate, startInstances } from './instances.ts'
+import { createShop, evaluateCounter, startInstances } from './instances.ts'
 
 const INSTANCES = sized({ full: 20, small: 6 })
 const CONNECTIONS = { readConnections: 2, writeConnections: 2 }
@@ -20,7 +20,9 @@ it('Many instances that start at once on an empty database migrate it once, and 
   const shop = await createShop(first.management)
   for (const instance of instances) {
     await expect
-      .poll(async () => (await evaluate(instance.url, shop.sdkKey)).number, { timeout: 10_000 })
+      .poll(async () => (await evaluateCounter(instance.url, shop.sdkKey)).number, {
+        timeout: 10_000,
+      })
       .toBe(0)
   }
   report(
