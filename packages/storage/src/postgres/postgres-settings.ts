@@ -33,7 +33,7 @@ export interface PostgresOptions {
   readonly lockTimeoutMs?: number
   /**
    * The maximum time in milliseconds between two statements of a transaction, after which
-   * PostgreSQL ends the transaction. Default: 60,000.
+   * PostgreSQL ends the transaction. Default: 10,000.
    */
   readonly idleTimeoutMs?: number
 }
@@ -54,7 +54,7 @@ export function postgresSettings(options: PostgresOptions): PostgresSettings {
     connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
     statementTimeoutMs: options.statementTimeoutMs ?? 30_000,
     lockTimeoutMs: options.lockTimeoutMs ?? 15_000,
-    idleTimeoutMs: options.idleTimeoutMs ?? 60_000,
+    idleTimeoutMs: options.idleTimeoutMs ?? 10_000,
   }
   for (const [name, value] of Object.entries(settings)) {
     if (typeof value === 'number') assertPositive(name, value)

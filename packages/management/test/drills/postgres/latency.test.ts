@@ -12,19 +12,21 @@ const ORGANIZATIONS = sized({ full: 20, small: 6 })
 /** The number of changes of each organization, and of the one that is compared with them. */
 const CHANGES_EACH = sized({ full: 30, small: 3 })
 
-/** Adds a targeting rule to the flag of a shop. */
-function addRule(management: ManagementUseCases, { projectId, environmentId, flagId }: Shop) {
-  return management.createTargetingRule({
-    params: { projectId, environmentId, flagId },
-    body: {
-      name: 'paying customers',
-      conditions: [{ attribute: 'plan', operator: 'eq', value: 'pro' }],
-    },
-  })
+/** Adds a targeting rule to the flag of a shop. Returns a function that deletes it. */
+async function addRule(
+  management: ManagementUseCases,
+  { projectId, environmentId, flagId }: Shop,
+): Promise<() => Promise<unknown>> {
+  const params = { projectId, environmentId, flagId }
+  const conditions = [{ attribute: 'plan', operator: 'eq', value: 'pro' }]
+  const body = { name: 'paying customers', conditions }
+  const { id } = await management.createTargetingRule({ params, body })
+  return () => management.deleteTargetingRule({ params: { ...params, ruleId: id } })
 }
 
 /**
- * Adds rules one after another. Returns the time of each, and the median of their round trips.
+ * Adds rules one after another, so that the flag has at most two. Returns the time of each, and the
+ * median of their round trips.
  */
 async function addRules(delayMs: number) {
   const { url } = await newPostgresSchema()
@@ -37,9 +39,10 @@ async function addRules(delayMs: number) {
   const [times, trips]: [number[], number[]] = [[], []]
   for (let change = 0; change < CHANGES; change += 1) {
     const [startedAt, tripsOfChange] = [performance.now(), proxy.watch()]
-    await addRule(ofMember, shop)
+    const deleteRule = await addRule(ofMember, shop)
     times.push(performance.now() - startedAt)
     trips.push(tripsOfChange())
+    await deleteRule()
   }
   return { times, trips: quantile(trips, 0.5) }
 }
