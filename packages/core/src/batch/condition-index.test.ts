@@ -1,0 +1,245 @@
+import { describe, expect, it } from 'vitest'
+import {
+  flagDefinition,
+  flagSetDefinition,
+  ruleDefinition,
+  segmentDefinition,
+  withRule,
+} from '../../test/definitions.ts'
+import { evaluateAll, valuesOf } from '../all-flags.ts'
+import { evaluateValue } from '../evaluation/evaluate.ts'
+import { compileFlagSet, type FlagSet } from '../evaluation/flag-set.ts'
+import type { EvaluationContext } from '../model/context.ts'
+import type { ConditionDefinition } from '../model/definition.ts'
+import { compileCondition } from '../operators/condition.ts'
+import { indexRuleRows, type RuleRow } from './condition-index.ts'
+
+function onPlan(operator: string, value = '', negate = false): ConditionDefinition {
+  return { attribute: 'plan', operator, value, negate }
+}
+
+function contextOf(plan: unknown): EvaluationContext {
+  const context = { kind: 'user', key: 'user-1', ...(plan === undefined ? {} : { plan }) }
+  return context as EvaluationContext
+}
+
+/** Evaluates all flags of a flag set one by one. */
+function valuesAlone(flagSet: FlagSet, context: EvaluationContext): Record<string, unknown> {
+  const alone = flagSet.ordered.map(({ key }) => [key, evaluateValue(flagSet, key, context, 0)])
+  return Object.fromEntries(alone)
+}
+
+const CONDITIONS: readonly ConditionDefinition[] = [
+  ...[onPlan('eq', 'a'), onPlan('eq', 'a', true), onPlan('neq', 'b'), onPlan('neq', 'b', true)],
+  ...[onPlan('in', '["a","b"]'), onPlan('not_in', '["b","c"]'), onPlan('in', '["b"]', true)],
+  ...[onPlan('in', '["a",["b"]]'), onPlan('not_in', '[{"a":1},"a"]'), onPlan('in', '[]')],
+  ...[onPlan('exists'), onPlan('not_exists'), onPlan('exists', '', true)],
+  ...[onPlan('contains', 'b'), onPlan('not_in', 'b'), onPlan('eq', '7'), onPlan('unheard-of', 'a')],
+]
+
+const PLANS: readonly unknown[] = [
+  ...['a', 'b', 'c', 'd', '', 7, true, null, undefined],
+  ...[[], ['a'], ['b', 'c'], ['a', 'b'], [['b']], [7], { a: 1 }, {}, [{ a: 1 }], [null, 'a']],
+]
+
+describe('indexRuleRows', () => {
+  it('A rule with two conditions on one attribute matches the same values as without the index', () => {
+    const flags = CONDITIONS.flatMap((first, left) => {
+      return CONDITIONS.map((second, right) => withRule(`${left}-${right}`, first, second))
+    })
+    const flagSet = compileFlagSet(flagSetDefinition(flags))
+    for (const plan of PLANS) {
+      const context = contextOf(plan)
+      const together = { ...valuesOf(evaluateAll(flagSet, context, 0)) }
+      expect([plan, together]).toEqual([plan, valuesAlone(flagSet, context)])
+    }
+  })
+
+  it('Rules with three contradicting or overlapping conditions match the same values as without the index', () => {
+    const flagSet = compileFlagSet(
+      flagSetDefinition([
+        withRule('contradiction', onPlan('eq', 'a'), onPlan('eq', 'b'), onPlan('exists')),
+        withRule('overlap', onPlan('in', '["a","b"]'), onPlan('neq', 'b'), onPlan('neq', 'c')),
+        withRule('not listed', onPlan('neq', 'a'), onPlan('neq', 'b'), onPlan('not_in', '["c"]')),
+        withRule('missing', onPlan('not_exists'), onPlan('neq', 'a'), onPlan('neq', 'b')),
+      ]),
+    )
+    const served = (plan: unknown) => {
+      const values = valuesOf(evaluateAll(flagSet, contextOf(plan), 0))
+      return Object.keys(values).filter((key) => values[key] === true)
+    }
+    expect(served('a')).toEqual(['overlap'])
+    expect(served('b')).toEqual([])
+    expect(served('c')).toEqual([])
+    expect(served('d')).toEqual(['not listed'])
+    for (const plan of PLANS) {
+      const context = contextOf(plan)
+      expect({ ...valuesOf(evaluateAll(flagSet, context, 0)) }).toEqual(
+        valuesAlone(flagSet, context),
+      )
+    }
+  })
+
+  it.each([1, 2, 3, 4, 5, 6, 7])('Conditions on %d attributes must all match', (count) => {
+    const names = Array.from({ length: count }, (_, at) => `attribute-${at}`)
+    const conditions = names.map((attribute) => ({ attribute, operator: 'eq', value: 'yes' }))
+    const alone = conditions.map((condition, at) => withRule(`alone-${at}`, condition))
+    const flagSet = compileFlagSet(flagSetDefinition([withRule('all', ...conditions), ...alone]))
+    const served = (other: string | undefined) => {
+      const attributes = names.map((name) => [name, name === other ? 'no' : 'yes'])
+      const context = { kind: 'user', key: 'user-1', ...Object.fromEntries(attributes) }
+      return { ...valuesOf(evaluateAll(flagSet, context, 0)) }
+    }
+    const every = Object.fromEntries(names.map((_, at) => [`alone-${at}`, true]))
+    expect(served(undefined)).toEqual({ ...every, all: true })
+    for (const [at, name] of names.entries()) {
+      expect(served(name)).toEqual({ ...every, all: false, [`alone-${at}`]: false })
+    }
+  })
+
+  it('An evaluation does not depend on the attributes of earlier contexts', () => {
+    const names = ['a', 'b', 'c', 'd']
+    const flags = names.flatMap((attribute) => [
+      withRule(`${attribute} eq`, { attribute, operator: 'eq', value: 'x' }),
+      withRule(`${attribute} missing`, { attribute, operator: 'not_exists', value: '' }),
+      withRule(`${attribute} contains`, { attribute, operator: 'contains', value: 'x' }),
+    ])
+    const flagSet = compileFlagSet(flagSetDefinition(flags))
+    const contexts = [['a', 'b', 'c', 'd'], ['a'], ['d', 'c'], [], ['b']].map((present) => {
+      const attributes = present.map((name, at) => [name, at % 2 === 0 ? 'x' : ['x']])
+      return { kind: 'user', key: 'user-1', ...Object.fromEntries(attributes) }
+    })
+    for (const context of [...contexts, ...contexts.toReversed()]) {
+      expect({ ...valuesOf(evaluateAll(flagSet, context, 0)) }).toEqual(
+        valuesAlone(flagSet, context),
+      )
+    }
+  })
+
+  it('Many rules that require a segment, a condition or both match the same contexts as without the index', () => {
+    const contains = (value: string) => onPlan('contains', value)
+    const segments = [
+      segmentDefinition('indexed', { rules: [onPlan('in', '["a","ab"]')] }),
+      segmentDefinition('separate', { rules: [contains('b')], logicalOp: 'OR' }),
+      segmentDefinition('listed', { rules: [onPlan('eq', 'c')], included: ['user-1'] }),
+    ]
+    const ids = ['indexed', 'separate', 'listed', 'absent']
+    const rules = [
+      ...ids.map((segmentId) => ruleDefinition({ segmentId })),
+      ...ids.map((segmentId) => ruleDefinition({ segmentId, conditions: [contains('a')] })),
+      ruleDefinition({ conditions: [contains('a'), contains('b')] }),
+      ruleDefinition({ conditions: [contains('b'), onPlan('neq', 'b')] }),
+    ]
+    const flags = Array.from({ length: 120 }, (_, at) => {
+      const rule = rules[at % rules.length]
+      return flagDefinition(`flag-${at}`, { rules: rule === undefined ? [] : [rule] })
+    })
+    const flagSet = compileFlagSet(flagSetDefinition(flags, segments))
+    for (const plan of ['a', 'b', 'ab', 'c', undefined, ['a', 'b']]) {
+      for (const key of ['user-1', 'user-2']) {
+        const context = { ...contextOf(plan), key }
+        expect({ ...valuesOf(evaluateAll(flagSet, context, 0)) }).toEqual(
+          valuesAlone(flagSet, context),
+        )
+      }
+    }
+  })
+})
+
+/** Returns a rule row with these conditions on one attribute each. */
+function rowOf(...definitions: readonly ConditionDefinition[]): RuleRow {
+  return {
+    conditions: definitions.map((definition) => compileCondition(definition)),
+    definitions,
+    segmentId: null,
+  }
+}
+
+/** Returns the index of rule rows and the number of its interruptions. */
+function indexOf(rows: readonly (RuleRow | undefined)[]) {
+  const work = indexRuleRows(rows)
+  for (let interruptions = 0; ; interruptions += 1) {
+    const { done, value } = work.next()
+    if (done === true) return { index: value, interruptions }
+  }
+}
+
+function listOf(count: number, prefix: string): string {
+  return JSON.stringify(Array.from({ length: count }, (_, at) => `${prefix}${at}`))
+}
+
+describe('The interruptions of indexRuleRows', () => {
+  const same = rowOf(onPlan('eq', 'a'))
+  const { interruptions: least } = indexOf([same])
+
+  it.each([
+    [128, 0],
+    [129, 1],
+    [256, 1],
+    // One more chunk of 256 rows, and two more chunks of 128 rows with a condition.
+    [257, 3],
+    [1024, 3 + 7],
+  ])('indexRuleRows of %d rules has %d more interruptions than of one rule', (count, more) => {
+    const rows = Array.from({ length: count }, () => same)
+    expect(indexOf(rows).interruptions - least).toBe(more)
+  })
+
+  it('indexRuleRows is interrupted after every 65,536 characters of condition values', () => {
+    const long = (length: number) => rowOf({ ...onPlan('contains', 'x'.repeat(length)) })
+    const { interruptions } = indexOf([long(1), long(1), long(1)])
+    expect(indexOf([long(65_536), long(1), long(1)]).interruptions).toBe(interruptions + 1)
+    expect(indexOf([long(65_537), long(1), long(1)]).interruptions).toBe(interruptions + 1)
+    expect(indexOf([long(65_536), long(0), long(0)]).interruptions).toBe(interruptions)
+    expect(indexOf([long(65_537), long(65_537), long(1)]).interruptions).toBe(interruptions + 2)
+  })
+
+  it('indexRuleRows is interrupted after every 4,096 texts of conditions on an attribute', () => {
+    const list = (count: number, prefix: string) => rowOf(onPlan('in', listOf(count, prefix)))
+    const few = [list(1, 'a'), list(1, 'b'), list(1, 'c')]
+    const { interruptions } = indexOf(few)
+    // The sets of 4,096 texts are also created without interruption.
+    expect(indexOf([list(4_094, 'a'), list(1, 'b'), list(1, 'c')]).interruptions).toBe(
+      interruptions,
+    )
+    expect(indexOf([list(4_096, 'a'), list(1, 'a'), list(1, 'a')]).interruptions).toBe(
+      interruptions + 1,
+    )
+    expect(indexOf([list(4_097, 'a'), list(1, 'a'), list(1, 'a')]).interruptions).toBe(
+      interruptions + 2,
+    )
+  })
+})
+
+describe('The sets of indexRuleRows', () => {
+  it('A rare text has a sparse set if a full set would take more than four times its space', () => {
+    const bitsFor = (rows: number) => {
+      const others = Array.from({ length: rows - 1 }, () => rowOf(onPlan('neq', 'other')))
+      const [before, after] = [others, [...others, rowOf(onPlan('eq', 'rare'))]].map((each) => {
+        const [attribute] = indexOf(each).index.attributes
+        return { place: attribute?.byText.get('rare'), size: indexOf(each).index.bits.length }
+      })
+      return { place: after?.place ?? 0, size: (after?.size ?? 0) - (before?.size ?? 0) }
+    }
+    // A sparse set takes three numbers: the number of pairs, and a pair.
+    const full = bitsFor(12 * 32)
+    expect(full.place).toBeGreaterThan(0)
+    expect(full.size).toBe(12)
+    const sparse = bitsFor(13 * 32)
+    expect(sparse.place).toBeLessThan(0)
+    expect(sparse.size).toBe(3)
+  })
+
+  it('Equal conditions of several rules are evaluated once', () => {
+    const contains = rowOf(onPlan('contains', 'x'))
+    const { unindexed } = indexOf([contains, rowOf(onPlan('eq', 'a')), contains]).index
+    expect(unindexed.map(({ ruleRows }) => [...ruleRows])).toEqual([[1, 0, 0b101]])
+  })
+
+  it('Rows that can never match are not in the set of possible rows', () => {
+    const never = rowOf(onPlan('eq', 'a'), onPlan('unheard-of', 'a'))
+    const { index } = indexOf([undefined, rowOf(onPlan('eq', 'a')), never, rowOf()])
+    expect([...index.possible]).toEqual([0b1010])
+    expect(index.words).toBe(1)
+    expect(index.attributes).toHaveLength(1)
+  })
+})
