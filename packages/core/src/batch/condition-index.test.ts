@@ -18,8 +18,8 @@ function onPlan(operator: string, value = '', negate = false): ConditionDefiniti
   return { attribute: 'plan', operator, value, negate }
 }
 
-function contextOf(plan: unknown): EvaluationContext {
-  const context = { kind: 'user', key: 'user-1', ...(plan === undefined ? {} : { plan }) }
+function contextOf(plan: unknown, key = 'user-1'): EvaluationContext {
+  const context = { kind: 'user', key, ...(plan === undefined ? {} : { plan }) }
   return context as EvaluationContext
 }
 
@@ -137,7 +137,7 @@ describe('indexRuleRows', () => {
     const flagSet = compileFlagSet(flagSetDefinition(flags, segments))
     for (const plan of ['a', 'b', 'ab', 'c', undefined, ['a', 'b']]) {
       for (const key of ['user-1', 'user-2']) {
-        const context = { ...contextOf(plan), key }
+        const context = contextOf(plan, key)
         expect({ ...valuesOf(evaluateAll(flagSet, context, 0)) }).toEqual(
           valuesAlone(flagSet, context),
         )

@@ -5,6 +5,8 @@ import { evaluateValue } from '../evaluation/evaluate.ts'
 import { compileFlagSet } from '../evaluation/flag-set.ts'
 import type { RolloutDefinition } from '../model/definition.ts'
 import { bucketOf } from '../rollouts/bucket.ts'
+import { ruleMatrixOf } from './batch-cache.ts'
+import { codeIn, NOTHING } from './outcome-table.ts'
 
 const basis = {
   id: 'r',
@@ -75,5 +77,93 @@ describe('compileOutcomeTable', () => {
       const served = Object.values(valuesOf(evaluateAll(flagSet, context, 0)))
       expect(served).toEqual(borders.map(([, , isServed]) => isServed))
     }
+  })
+
+  /** Returns the outcome table of flags with a rollout for all contexts, one flag for each. */
+  const tableOf = (definitions: readonly RolloutDefinition[]) => {
+    const rules = [ruleDefinition({ variationId: null, rolloutId: 'r' })]
+    const flags = definitions.map((rollout, index) => {
+      return flagDefinition(`flag-${index + 10}`, { rules, rollouts: [rollout] })
+    })
+    return ruleMatrixOf(compileFlagSet(flagSetDefinition(flags))).shards[0]?.group.table
+  }
+  const whole = { ...basis, ranges: [{ variationId: 'on', from: 0, to: 100_000 }] }
+  const gradual: RolloutDefinition = {
+    ...{ ...basis, strategy: 'gradual', variationId: 'on' },
+    ...{ targetPercentage: 30, increment: 10, intervalHours: 1, startAt: '2026-01-01T00:00:00Z' },
+  }
+
+  it.each<[name: string, rollout: RolloutDefinition, isIncluded: boolean]>([
+    ['16 ranges', { ...basis, ranges: striped(16) }, true],
+    ['17 ranges', { ...basis, ranges: striped(17) }, false],
+    ['a short salt', { ...whole, salt: 'short' }, false],
+    ['a long salt', { ...whole, salt: `${basis.salt}L` }, false],
+    ['a salt that is not ASCII', { ...whole, salt: 'nïve-salt-é' }, false],
+    ['another bucketing key', { ...whole, bucketBy: 'plan' }, false],
+    ['another salt of the same length', { ...whole, salt: 'another-one' }, true],
+    ['a schedule', gradual, false],
+  ])(
+    'A second rollout with %s is in the outcome table only if the table supports it',
+    (_, rollout, is) => {
+      const entries = [...(tableOf([whole, rollout])?.entries ?? [])]
+      expect(entries[0]).toBe(~2)
+      expect(entries[1] === -1).toBe(!is)
+      expect(entries.length > 2 + 4).toBe(is)
+    },
+  )
+
+  it('An outcome table contains the codes of rules without a rollout, and each rollout once', () => {
+    const rules = [
+      ruleDefinition({ id: 'first', variationId: null, rolloutId: 'r' }),
+      ruleDefinition({ id: 'second', orderIndex: 1, variationId: 'on' }),
+      ruleDefinition({ id: 'third', orderIndex: 2, variationId: null, rolloutId: 'r' }),
+      ruleDefinition({ id: 'fourth', orderIndex: 3, variationId: null, rolloutId: 'absent' }),
+    ]
+    const flag = flagDefinition('flag', { rules, rollouts: [whole] })
+    const flagSet = compileFlagSet(flagSetDefinition([flag]))
+    const table = ruleMatrixOf(flagSet).shards[0]?.group.table
+    const entries = [...(table?.entries ?? [])]
+    const codes = (flagSet.ordered[0]?.rules ?? []).map(({ serve }) => {
+      return 'outcome' in serve ? serve.outcome.code : undefined
+    })
+    expect(entries.slice(0, 4)).toEqual([~4, codes[1], ~4, codes[3]])
+    // The hash state, the number of ranges minus 1, the end of the range and its code.
+    expect(entries).toHaveLength(4 + 4)
+    expect(entries.slice(5, 7)).toEqual([0, 100_000])
+    expect(table?.bucketBy?.name).toBe('user.key')
+  })
+
+  it('codeIn returns the code of the range that contains a bucket, and NOTHING for a gap', () => {
+    const ranges = [
+      { variationId: 'on', from: 10, to: 20 },
+      { variationId: 'off', from: 20, to: 30 },
+      { variationId: 'on', from: 40, to: 50 },
+    ]
+    const entries = tableOf([{ ...basis, ranges }])?.entries ?? new Int32Array()
+    const [on, off] = [codeIn(entries, 1, 10), codeIn(entries, 1, 20)]
+    expect(new Set([on, off, NOTHING]).size).toBe(3)
+    const expected: readonly (readonly [bucket: number, code: number])[] = [
+      ...([
+        [0, NOTHING],
+        [9, NOTHING],
+        [10, on],
+        [19, on],
+        [20, off],
+        [29, off],
+      ] as const),
+      ...([
+        [30, NOTHING],
+        [39, NOTHING],
+        [40, on],
+        [49, on],
+        [50, NOTHING],
+      ] as const),
+      [99_999, NOTHING],
+    ]
+    for (const [bucket, code] of expected) {
+      expect([bucket, codeIn(entries, 1, bucket)]).toEqual([bucket, code])
+    }
+    // A gap at the beginning, three ranges with a gap, and a gap at the end.
+    expect(entries).toHaveLength(1 + 2 + 2 * 6)
   })
 })

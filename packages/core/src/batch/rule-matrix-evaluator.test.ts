@@ -1,0 +1,251 @@
+import { describe, expect, it } from 'vitest'
+import {
+  flagDefinition,
+  flagSetDefinition,
+  ruleDefinition,
+  segmentDefinition,
+  withRule,
+} from '../../test/definitions.ts'
+import { evaluateAll, reasonAt, valuesOf, variationAt } from '../all-flags.ts'
+import { evaluateFlag } from '../evaluation/evaluate.ts'
+import { compileFlagSet, type FlagSet } from '../evaluation/flag-set.ts'
+import type { EvaluationContext } from '../model/context.ts'
+import type { FlagDefinition, RolloutDefinition } from '../model/definition.ts'
+import { bucketOf } from '../rollouts/bucket.ts'
+import { ruleMatrixOf } from './batch-cache.ts'
+
+const SALT = 'aB3dE5gH7jK'
+
+/** Expects the same variations and reasons as the evaluation of single flags. */
+function expectAsAlone(flagSet: FlagSet, context: EvaluationContext): void {
+  const evaluation = evaluateAll(flagSet, context, 0)
+  const together = evaluation.flags.map(({ key }, index) => {
+    return [key, variationAt(evaluation, index)?.id ?? null, reasonAt(evaluation, index)]
+  })
+  const alone = evaluation.flags.map(({ key }) => {
+    const { variationId, reason } = evaluateFlag(flagSet, key, context, 0)
+    return [key, variationId, reason]
+  })
+  expect([context, together]).toEqual([context, alone])
+}
+
+function rolloutOf(changes: Partial<RolloutDefinition> = {}): RolloutDefinition {
+  const ranges = [{ variationId: 'on', from: 0, to: 50_000 }]
+  const rollout = { id: 'r', bucketBy: 'user.key', salt: SALT, scheme: 'ff' }
+  return { ...rollout, strategy: 'percentage', ranges, ...changes } as RolloutDefinition
+}
+
+/** Returns a flag with a rollout for all contexts. */
+function rolledOut(key: string, changes: Partial<RolloutDefinition> = {}): FlagDefinition {
+  const rules = [ruleDefinition({ variationId: null, rolloutId: 'r' })]
+  return flagDefinition(key, { rules, rollouts: [rolloutOf(changes)] })
+}
+
+const onPlan = (value: string) => ({ attribute: 'plan', operator: 'eq', value })
+
+describe('Flags with many rules', () => {
+  /** Returns a flag whose rule with the number `at` is for the plan `at`. */
+  const flagOf = (key: string, count: number) => {
+    const rules = Array.from({ length: count }, (_, at) => {
+      const conditions = [onPlan(`${at}`)]
+      return ruleDefinition({ id: `rule-${at}`, orderIndex: at, conditions })
+    })
+    return flagDefinition(key, { rules })
+  }
+  const counts = [1, 2, 30, 1, 31, 32, 33, 1, 63, 64, 65, 3, 97]
+  const flags = counts.map((count, at) => flagOf(`flag-${at + 10}`, count))
+  const flagSet = compileFlagSet(flagSetDefinition(flags))
+
+  it('Each rule of a flag with up to 97 rules is found', () => {
+    for (let plan = 0; plan < 100; plan += 1) {
+      const context = { kind: 'user', key: 'user-1', plan: `${plan}` }
+      const expected = counts.map((count) => plan < count)
+      expect(Object.values(valuesOf(evaluateAll(flagSet, context, 0)))).toEqual(expected)
+    }
+  })
+
+  it('The rule rows of a flag are in one word or start at the beginning of a word', () => {
+    const [shard] = ruleMatrixOf(flagSet).shards
+    const spans = Array.from(shard?.group.spans ?? [])
+    const starts = spans.filter((_, at) => at % 2 === 0)
+    const ends = spans.filter((_, at) => at % 2 === 1)
+    expect(starts).toEqual([0, 1, 32, 62, 64, 96, 128, 161, 192, 256, 320, 385, 416])
+    expect(ends.map((end, at) => end - (starts[at] ?? 0))).toEqual(counts)
+    expect(shard?.group.rules).toHaveLength(416 + 97)
+  })
+
+  it('Rules that serve nothing have no rule rows', () => {
+    const rules = [
+      ruleDefinition({ id: 'nothing', variationId: null }),
+      ruleDefinition({ id: 'last', orderIndex: 1 }),
+    ]
+    const alone = compileFlagSet(flagSetDefinition([flagDefinition('flag', { rules })]))
+    expect(ruleMatrixOf(alone).shards[0]?.group.rules).toHaveLength(1)
+    expectAsAlone(alone, { kind: 'user', key: 'user-1' })
+  })
+})
+
+describe('Rollouts', () => {
+  const KEYS = ['user-1', 'ключ', 'user-2', undefined, 'x'.repeat(300), '', 7, 'user-3', 'user-1']
+
+  /** Flags with rollouts by several attributes, with rules before and after the rollout. */
+  const flags = Array.from({ length: 60 }, (_, at) => {
+    const bucketBy = ['user.key', 'plan', 'user.key', 'country'][at % 4] ?? ''
+    const salt = at % 7 === 6 ? 'short' : `${SALT.slice(0, 9)}${at + 10}`
+    const rules = [
+      ruleDefinition({ id: 'rollout', variationId: null, rolloutId: 'r' }),
+      ruleDefinition({ id: 'second', orderIndex: 1, conditions: [onPlan('user-2')] }),
+      ruleDefinition({ id: 'third', orderIndex: 2, variationId: null, rolloutId: 'other' }),
+      ruleDefinition({ id: 'last', orderIndex: 3, conditions: [onPlan('pro')], variationId: 'on' }),
+    ]
+    const rollouts = [
+      rolloutOf({ bucketBy, salt }),
+      rolloutOf({ id: 'other', salt, ranges: [{ variationId: 'on', from: 30_000, to: 60_000 }] }),
+    ]
+    return flagDefinition(`flag-${at}`, { rules: rules.slice(at % 3), rollouts })
+  })
+
+  const expectForAllKeys = (flagSet: FlagSet) => {
+    for (const [at, key] of KEYS.entries()) {
+      for (const plan of [undefined, 'pro', KEYS[(at + 2) % KEYS.length]]) {
+        const context = {
+          kind: 'user',
+          ...(key === undefined ? {} : { key }),
+          ...(plan === undefined ? {} : { plan, country: `country-${at}` }),
+        }
+        expectAsAlone(flagSet, context)
+      }
+    }
+  }
+
+  it('Rollouts by several attributes serve the same variations as single rollouts, for any sequence of contexts', () => {
+    expectForAllKeys(compileFlagSet(flagSetDefinition(flags)))
+  })
+
+  it('Rollouts in several shards serve the same variations as single rollouts, for any sequence of contexts', () => {
+    const first = compileFlagSet(flagSetDefinition(flags))
+    expectForAllKeys(first)
+    const changed = flags.map((flag, at) => {
+      return at % 4 === 1
+        ? rolledOut(flag.key, { bucketBy: at % 8 === 1 ? 'plan' : 'user.key' })
+        : flag
+    })
+    const second = compileFlagSet(flagSetDefinition(changed), { previous: first })
+    expectForAllKeys(second)
+    const third = compileFlagSet(
+      flagSetDefinition(changed.with(5, rolledOut('flag-5', { bucketBy: 'country' }))),
+      { previous: second },
+    )
+    expectForAllKeys(third)
+    const shards = [first, second, third].map((flagSet) => ruleMatrixOf(flagSet).shards.length)
+    expect(shards).toEqual([1, 2, 2])
+    expectForAllKeys(first)
+  })
+
+  it('A context without a bucketing key is served by the rule after the rollout', () => {
+    const rules = [
+      ruleDefinition({ id: 'rollout', variationId: null, rolloutId: 'r' }),
+      ruleDefinition({ id: 'last', orderIndex: 1 }),
+    ]
+    const nobody = rolloutOf({ ranges: [{ variationId: 'off', from: 0, to: 100_000 }] })
+    const flag = flagDefinition('flag', { rules, rollouts: [nobody] })
+    const flagSet = compileFlagSet(flagSetDefinition([flag]))
+    const served = (context: EvaluationContext) =>
+      valuesOf(evaluateAll(flagSet, context, 0))['flag']
+    expect(served({ kind: 'user', key: 'user-1' })).toBe(false)
+    expect(served({ kind: 'user' })).toBe(true)
+    expect(served({ kind: 'user', key: 'ключ' })).toBe(false)
+    expect(served({ kind: 'user', key: '' })).toBe(true)
+  })
+
+  it('Each of 1 to 9 rollouts serves the bucket of its salt', () => {
+    for (let count = 1; count <= 9; count += 1) {
+      const salts = Array.from({ length: count }, (_, at) => `${SALT.slice(0, 10)}${at}`)
+      const definitions = salts.map((salt, at) => rolledOut(`flag-${at}`, { salt }))
+      const flagSet = compileFlagSet(flagSetDefinition(definitions))
+      for (const key of ['user-1', 'user-2', 'user-3']) {
+        const expected = salts.map((salt) => bucketOf(salt, key) < 50_000)
+        const context = { kind: 'user', key }
+        expect(Object.values(valuesOf(evaluateAll(flagSet, context, 0)))).toEqual(expected)
+      }
+    }
+  })
+})
+
+describe('Conditions and segments that are evaluated separately', () => {
+  /** Returns a context and the number of times that its attributes have been read. */
+  const countedContext = (plan: string, country: string) => {
+    const reads = { plan: 0, country: 0 }
+    const context: EvaluationContext = {
+      kind: 'user',
+      key: 'user-1',
+      get plan() {
+        reads.plan += 1
+        return plan
+      },
+      get country() {
+        reads.country += 1
+        return country
+      },
+    }
+    return { context, reads }
+  }
+  const onCountry = { attribute: 'country', operator: 'contains', value: 'a' }
+
+  const readsOf = (flagSet: FlagSet, plan: string) => {
+    const { context, reads } = countedContext(plan, 'abc')
+    evaluateAll(flagSet, context, 0)
+    return reads.country
+  }
+
+  it('A segment is evaluated once for all rules, and only if a rule that may match requires it', () => {
+    const segment = segmentDefinition('s', { rules: [onCountry] })
+    const flags = Array.from({ length: 12 }, (_, at) => {
+      const rules = [ruleDefinition({ segmentId: 's', conditions: [onPlan('pro')] })]
+      return flagDefinition(`flag-${at + 10}`, { rules })
+    })
+    const first = compileFlagSet(flagSetDefinition(flags, [segment]))
+    const single = compileFlagSet(flagSetDefinition(flags.slice(0, 1), [segment]))
+    expect(readsOf(single, 'pro')).toBeGreaterThan(0)
+    expect(readsOf(first, 'free')).toBe(0)
+    expect(readsOf(first, 'pro')).toBe(readsOf(single, 'pro'))
+    const changed = flags.map((flag, at) => (at === 5 ? { ...flag, offVariationId: 'on' } : flag))
+    const second = compileFlagSet(flagSetDefinition(changed, [segment]), { previous: first })
+    expect(readsOf(second, 'pro')).toBe(readsOf(single, 'pro'))
+    expect(ruleMatrixOf(second).shards).toHaveLength(2)
+  })
+
+  it('A condition is evaluated once for all rules, and only if a rule that may match requires it', () => {
+    const flags = Array.from({ length: 12 }, (_, at) => {
+      return withRule(`flag-${at + 10}`, onPlan('pro'), onCountry)
+    })
+    const single = compileFlagSet(flagSetDefinition(flags.slice(0, 1)))
+    const flagSet = compileFlagSet(flagSetDefinition(flags))
+    expect(readsOf(single, 'free')).toBe(0)
+    expect(readsOf(single, 'pro')).toBeGreaterThan(0)
+    expect(readsOf(flagSet, 'free')).toBe(0)
+    expect(readsOf(flagSet, 'pro')).toBe(readsOf(single, 'pro'))
+  })
+
+  it('The result of a segment for a context does not depend on earlier contexts', () => {
+    const segments = [
+      segmentDefinition('separate', { rules: [onCountry] }),
+      segmentDefinition('together', { rules: [onPlan('pro')] }),
+      segmentDefinition('none', { rules: [onPlan('pro'), onPlan('free')], logicalOp: 'NOT' }),
+      segmentDefinition('any', { rules: [onPlan('pro'), onPlan('free')], logicalOp: 'OR' }),
+      segmentDefinition('listed', { included: ['user-1'], excluded: ['user-2'], force: true }),
+    ]
+    const flags = [...segments.map(({ id }) => id), 'absent'].map((segmentId) => {
+      return flagDefinition(segmentId, { rules: [ruleDefinition({ segmentId })] })
+    })
+    const flagSet = compileFlagSet(flagSetDefinition(flags, segments))
+    for (const plan of ['pro', 'free', 'other', undefined, 'pro', undefined]) {
+      for (const country of ['abc', 'xyz', undefined, 'abc']) {
+        for (const key of ['user-1', 'user-2', 'user-3']) {
+          const present = Object.entries({ plan, country }).filter(([, value]) => value)
+          expectAsAlone(flagSet, { kind: 'user', key, ...Object.fromEntries(present) })
+        }
+      }
+    }
+  })
+})
