@@ -8,7 +8,7 @@ import {
 } from '../../test/definitions.ts'
 import { evaluateAll, valuesOf } from '../all-flags.ts'
 import { evaluateValue } from '../evaluation/evaluate.ts'
-import { compileFlagSet } from '../evaluation/flag-set.ts'
+import { compileFlagSet, type FlagSet } from '../evaluation/flag-set.ts'
 import type { EvaluationContext } from '../model/context.ts'
 import type { SegmentDefinition } from '../model/definition.ts'
 import { ruleMatrixOf } from './batch-cache.ts'
@@ -92,5 +92,60 @@ describe('indexSegments', () => {
     expect(ruleMatrixOf(compiled([one, { ...other, logicalOp: 'NOT' }])).segments.index).not.toBe(
       index,
     )
+  })
+
+  const isPlan = (value: string) => ({ attribute: 'plan', operator: 'eq', value })
+  const contains = { attribute: 'plan', operator: 'contains', value: 'a' }
+
+  /** Compiles flags that each require one segment. */
+  const requiring = (
+    segments: readonly SegmentDefinition[],
+    ids = segments.map(({ id }) => id),
+    previous?: FlagSet,
+  ) => {
+    const flags = ids.map((segmentId) => {
+      return flagDefinition(segmentId, { rules: [ruleDefinition({ segmentId })] })
+    })
+    return compileFlagSet(flagSetDefinition(flags, segments), { previous })
+  }
+
+  it.each<[name: string, rows: number, changes: Partial<SegmentDefinition>]>([
+    ['the operator AND', 1, { rules: [isPlan('a'), isPlan('b')] }],
+    ['the operator OR', 2, { rules: [isPlan('a'), isPlan('b')], logicalOp: 'OR' }],
+    ['the operator NOT', 2, { rules: [isPlan('a'), isPlan('b')], logicalOp: 'NOT' }],
+    ['an unknown operator', 0, { rules: [isPlan('a')], logicalOp: 'XOR' as 'OR' }],
+    ['no conditions', 0, { rules: [] }],
+    ['`force`', 0, { rules: [isPlan('a')], force: true }],
+    ['included keys', 0, { rules: [isPlan('a')], included: ['user-1'] }],
+    ['excluded keys', 0, { rules: [isPlan('a')], excluded: ['user-1'] }],
+    ['a condition that searches for text', 0, { rules: [isPlan('a'), contains], logicalOp: 'OR' }],
+  ])('Of the rule rows, a segment with %s has %d', (_, rows, changes) => {
+    const before = segmentDefinition('before', { rules: [isPlan('a')] })
+    const flagSet = requiring([before, segmentDefinition('tested', changes)])
+    const numbers = Array.from({ length: rows }, (_each, at) => 2 ** (at + 1))
+    const pairs = rows === 0 ? [0] : [1, 0, numbers.reduce((sum, number) => sum + number, 0)]
+    expect([...ruleMatrixOf(flagSet).segments.rows]).toEqual([1, 0, 1, ...pairs])
+    for (const plan of ['a', 'b', 'c']) {
+      const context = { kind: 'user', key: 'user-1', plan }
+      expect(valuesOf(evaluateAll(flagSet, context, 0))['tested']).toBe(
+        evaluateValue(flagSet, 'tested', context, 0),
+      )
+    }
+  })
+
+  it('The segment index is rebuilt if rules require another list of segments', () => {
+    const segments = ['a', 'b', 'c'].map((id) => segmentDefinition(id, { rules: [isPlan(id)] }))
+    const lists = [['a', 'b'], ['a', 'b', 'c'], ['a'], ['b', 'c'], ['a', 'absent'], []]
+    for (const ids of lists) {
+      const first = requiring(segments, ['a', 'b'])
+      const { index } = ruleMatrixOf(first).segments
+      const second = requiring(segments, ids, first)
+      const isSame = ids.join() === 'a,b'
+      expect([ids, ruleMatrixOf(second).segments.index === index]).toEqual([ids, isSame])
+      for (const plan of ['a', 'b', 'c']) {
+        const values = valuesOf(evaluateAll(second, { kind: 'user', key: 'user-1', plan }, 0))
+        expect({ ...values }).toEqual(Object.fromEntries(ids.map((id) => [id, id === plan])))
+      }
+    }
   })
 })
