@@ -52,6 +52,34 @@ describe('hash128', () => {
     }
   })
 
+  it.each([
+    [0, 0],
+    [4_096, 0],
+    [4_097, 1],
+    [131_072 + 4_096, 1],
+    [131_072 + 4_097, 2],
+    [2 * 131_072 + 4_097, 3],
+  ])('hash128Incrementally of %d characters is interrupted %d times', (length, count) => {
+    expect([...hash128Incrementally('x'.repeat(length))]).toHaveLength(count)
+  })
+
+  it('hash128Incrementally is not interrupted after a character that is not ASCII', () => {
+    const text = 'x'.repeat(3 * 131_072)
+    expect([...hash128Incrementally(`ü${text}`)]).toHaveLength(0)
+    expect([...hash128Incrementally(`${text.slice(0, 131_072)}ü${text}`)]).toHaveLength(1)
+  })
+
+  it.each(['\u007f', '\u0080'])(
+    'hash128 of a long text that ends with %j equals that of its bytes',
+    (end) => {
+      for (const length of [4_095, 4_096, 8_191, 8_192]) {
+        const text = `${'x'.repeat(length)}${end}`
+        expect(hash128(text)).toBe(hash128(new TextEncoder().encode(text)))
+        expect(hash128(text, 7)).toBe(hash128(new TextEncoder().encode(text), 7))
+      }
+    },
+  )
+
   it('hash128 encodes a lone surrogate as a replacement character', () => {
     expect(hash128('a\ud800b')).toBe(hash128('a\ufffdb'))
   })

@@ -18,4 +18,19 @@ describe('utf8', () => {
     expect([...utf8(text)]).toEqual([...new TextEncoder().encode(text)])
     expect(utf8Length(text)).toBe(new TextEncoder().encode(text).byteLength)
   })
+
+  it('utf8 and utf8Length agree with TextEncoder for every sequence of three units at a limit', () => {
+    const limits = [0x80, 0x800, 0xd800, 0xdc00, 0xe000].flatMap((limit) => [limit - 1, limit])
+    const units = [...limits, 0xdbff, 0xdfff, 0xffff]
+    for (const first of units) {
+      for (const second of units) {
+        for (const third of units) {
+          const text = String.fromCharCode(first, second, third)
+          const expected = new TextEncoder().encode(text)
+          expect([first, second, third, ...utf8(text)]).toEqual([first, second, third, ...expected])
+          expect(utf8Length(text)).toBe(expected.byteLength)
+        }
+      }
+    }
+  })
 })
