@@ -74,10 +74,10 @@ function changedPositions(
 ): number[] | undefined {
   if (before.length !== flags.length) return undefined
   const changed: number[] = []
-  for (let at = 0; at < flags.length; at += 1) {
-    const [old, flag] = [before[at], flags[at]]
+  for (const [at, flag] of flags.entries()) {
+    const old = before[at]
     if (old === flag) continue
-    if (old?.key !== flag?.key || old?.values.length !== flag?.values.length) return undefined
+    if (old?.key !== flag.key || old.values.length !== flag.values.length) return undefined
     changed.push(at)
   }
   return changed

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { flagDefinition, flagSetDefinition } from '../../test/definitions.ts'
 import { jsonOf } from '../all-flags.ts'
+import type { CompiledFlag } from '../evaluation/flag.ts'
 import { compileFlagSet, type FlagSet } from '../evaluation/flag-set.ts'
 import { servedBy } from '../evaluation/outcome.ts'
 import type { FlagDefinition } from '../model/definition.ts'
+import { JsonPieces } from './json-pieces.ts'
 
 /** Returns a flag with `count` variations. Each value ends with `tail`. */
 function flagOf(key: string, count: number, tail = ''): FlagDefinition {
@@ -76,5 +78,56 @@ describe('JsonPieces', () => {
     const alone = versionOf([large])
     expectText(alone)
     expectText(versionOf([flagOf('_', 2, 'x'.repeat(9000)), large], alone))
+  })
+
+  const LIMIT = 16_384
+  const longestOf = ({ members }: CompiledFlag) => Math.max(...members.map(({ length }) => length))
+
+  /** Returns the number of combinations and the total length of their longest texts. */
+  const sizeOf = (piece: readonly CompiledFlag[]) => {
+    const count = piece.reduce((product, { members }) => product * members.length, 1)
+    return { count, length: count * piece.reduce((sum, flag) => sum + longestOf(flag), 0) }
+  }
+
+  it('Each JSON piece has as many flags as the limit of its length permits, and at least one', () => {
+    const { ordered } = versionOf(flags)
+    const { pieces } = new JsonPieces(ordered)
+    expect(pieces.flatMap((piece) => piece.flags)).toEqual(ordered)
+    expect(pieces.some((piece) => piece.flags.length > 2)).toBe(true)
+    let end = 0
+    for (const piece of pieces) {
+      end += piece.flags.length
+      expect(piece.flags.length).toBeGreaterThan(0)
+      expect(piece.texts).toHaveLength(sizeOf(piece.flags).count)
+      if (piece.flags.length > 1) expect(sizeOf(piece.flags).length).toBeLessThanOrEqual(LIMIT)
+      if (end === ordered.length) continue
+      expect(sizeOf([...piece.flags, ...ordered.slice(end, end + 1)]).length).toBeGreaterThan(LIMIT)
+    }
+  })
+
+  it('The texts of a JSON piece have at most 16,384 characters in total', () => {
+    const lengthsFor = (tail: number) => {
+      const { ordered } = versionOf([flagOf('a', 0), flagOf('b', 1, 'x'.repeat(tail))])
+      const { pieces } = new JsonPieces(ordered)
+      return { pieces: pieces.length, length: sizeOf(ordered).length }
+    }
+    expect(lengthsFor(8_175)).toEqual({ pieces: 1, length: LIMIT })
+    expect(lengthsFor(8_176)).toEqual({ pieces: 2, length: LIMIT + 2 })
+  })
+
+  it('A version reuses the unchanged JSON pieces except the first', () => {
+    const before = versionOf(flags)
+    const { pieces } = new JsonPieces(before.ordered)
+    const reusedAfter = (change: readonly FlagDefinition[]) => {
+      const after = new JsonPieces(versionOf(change, before).ordered).pieces
+      return pieces.map((piece, at) => after[at] === piece)
+    }
+    const [all, last] = [pieces.length, pieces.at(-1)?.flags.length ?? 0]
+    expect(last).toBeGreaterThan(1)
+    const isReused = (changed: number) => pieces.map((_, at) => at > 0 && at !== changed)
+    expect(reusedAfter(flags)).toEqual(isReused(0))
+    expect(reusedAfter(flags.with(0, flagOf('flag-10', 2, 'changed')))).toEqual(isReused(0))
+    expect(reusedAfter(flags.with(39, flagOf('flag-49', 2, 'changed')))).toEqual(isReused(all - 1))
+    expect(reusedAfter(flags.slice(0, 39))).toEqual(isReused(all - 1))
   })
 })

@@ -20,7 +20,7 @@ interface Piece {
  * for each combination of their values.
  */
 export class JsonPieces {
-  readonly #pieces: readonly Piece[]
+  readonly pieces: readonly Piece[]
   /**
    * The number by which the index of each flag's value is multiplied to get the index of a
    * combination.
@@ -43,14 +43,14 @@ export class JsonPieces {
       count *= members.length
       length += longest
     }
-    this.#pieces = [...pieces, pieceOf(flags.slice(first), count, first === 0)]
+    this.pieces = [...pieces, pieceOf(flags.slice(first), count, first === 0)]
   }
 
   /** Returns the JSON text for the codes that start at `start`, one for each flag. */
   join(codes: Int32Array, start: number): string {
     let text = '{'
     let at = 0
-    for (const { flags, texts } of this.#pieces) {
+    for (const { flags, texts } of this.pieces) {
       const first = at
       let combination = 0
       for (const end = first + flags.length; at < end; at += 1) {
@@ -73,12 +73,14 @@ export class JsonPieces {
 const knownPieces = new WeakMap<CompiledFlag, Piece>()
 
 function pieceOf(flags: readonly CompiledFlag[], count: number, isFirst: boolean): Piece {
+  const piece = { flags, texts: new Array<string>(count).fill('') }
   const [key] = flags
-  const known = key === undefined || isFirst ? undefined : knownPieces.get(key)
+  // The texts of the first piece start without a comma.
+  if (key === undefined || isFirst) return piece
+  const known = knownPieces.get(key)
   if (known?.flags.length === flags.length && known.flags.every((flag, at) => flag === flags[at])) {
     return known
   }
-  const piece = { flags, texts: new Array<string>(count).fill('') }
-  if (key !== undefined && !isFirst) knownPieces.set(key, piece)
+  knownPieces.set(key, piece)
   return piece
 }

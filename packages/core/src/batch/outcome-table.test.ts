@@ -6,7 +6,7 @@ import { compileFlagSet } from '../evaluation/flag-set.ts'
 import type { RolloutDefinition } from '../model/definition.ts'
 import { bucketOf } from '../rollouts/bucket.ts'
 import { ruleMatrixOf } from './batch-cache.ts'
-import { codeIn, NOTHING } from './outcome-table.ts'
+import { codeIn, compileOutcomeTable, ELSEWHERE, NOTHING } from './outcome-table.ts'
 
 const basis = {
   id: 'r',
@@ -131,6 +131,15 @@ describe('compileOutcomeTable', () => {
     expect(entries).toHaveLength(4 + 4)
     expect(entries.slice(5, 7)).toEqual([0, 100_000])
     expect(table?.bucketBy?.name).toBe('user.key')
+  })
+
+  it('Unused rows and rules that serve nothing have no outcome in the table', () => {
+    const rules = [ruleDefinition({ variationId: null }), ruleDefinition({ orderIndex: 1 })]
+    const flagSet = compileFlagSet(flagSetDefinition([flagDefinition('flag', { rules })]))
+    const [nothing, last] = flagSet.ordered[0]?.rules ?? []
+    const { entries, bucketBy } = compileOutcomeTable([undefined, nothing, last])
+    expect([...entries].map((entry) => entry === ELSEWHERE)).toEqual([true, true, false])
+    expect(bucketBy).toBeUndefined()
   })
 
   it('codeIn returns the code of the range that contains a bucket, and NOTHING for a gap', () => {

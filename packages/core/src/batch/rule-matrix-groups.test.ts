@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { flagSetDefinition, withRule } from '../../test/definitions.ts'
+import {
+  flagDefinition,
+  flagSetDefinition,
+  ruleDefinition,
+  segmentDefinition,
+  withRule,
+} from '../../test/definitions.ts'
 import { compileFlagSet, type FlagSet } from '../evaluation/flag-set.ts'
 import type { FlagDefinition } from '../model/definition.ts'
 import { ruleMatrixOf } from './batch-cache.ts'
@@ -93,6 +99,31 @@ describe('The groups of a rule matrix', () => {
     expect(groupsIn(after).slice(0, 2)).toEqual(groupsIn(before))
     expect(groupsIn(after)[0]).toBe(groupsIn(before)[0])
     expect(groupsIn(after)[1]).toBe(groupsIn(before)[1])
+  })
+
+  it('A rule matrix contains the active flags with rules and without dependencies on other flags', () => {
+    const target = { kind: 'user', keys: ['user-1'], variationId: 'on' }
+    const itself = { attribute: 'g', operator: 'flag_is', value: 'on' }
+    const { isInactive, hasTarget, isMalformed, ...plain } = {
+      hasSegment: flagDefinition('a', { rules: [ruleDefinition({ segmentId: 'x' })] }),
+      isInactive: { ...withRule('b', isPro), isActive: false },
+      hasTarget: flagDefinition('c', { targets: [target] }),
+      hasNoRules: flagDefinition('d'),
+      hasRule: withRule('e', isPro),
+      hasOther: flagDefinition('f', { rules: [ruleDefinition({ segmentId: 'y' })] }),
+      isMalformed: withRule('g', itself),
+      hasSame: flagDefinition('h', { rules: [ruleDefinition({ segmentId: 'x' })] }),
+    }
+    const others = [isInactive, hasTarget, isMalformed]
+    const segments = ['x', 'y'].map((id) => segmentDefinition(id))
+    const flags = [...Object.values(plain), ...others]
+    const flagSet = compileFlagSet(flagSetDefinition(flags, segments))
+    const { segmentIds, others: alone, references } = ruleMatrixOf(flagSet)
+    const grouped = groupsIn(flagSet).flatMap((group) => group.flags.map(({ key }) => key))
+    expect(grouped).toEqual(['a', 'e', 'f', 'h'])
+    expect(alone).toEqual([2])
+    expect(segmentIds).toEqual(['x', 'y'])
+    expect(references.map(({ name }) => name)).toEqual(['plan'])
   })
 
   it('A shard contains only the flags and rule rows that still exist', () => {

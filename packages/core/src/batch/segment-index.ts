@@ -26,10 +26,12 @@ export function indexSegments(
   segments: SegmentIndex['segments'],
   previous: SegmentIndex | undefined,
 ): SegmentIndex {
-  const known = previous?.segments ?? []
-  const isSame =
-    segments.length === known.length && segments.every((each, at) => each === known[at])
-  if (previous !== undefined && isSame) return previous
+  if (
+    previous?.segments.length === segments.length &&
+    segments.every((each, at) => each === previous.segments[at])
+  ) {
+    return previous
+  }
   const all: RuleRow[] = []
   const rows = segments.map((segment) => {
     const own = segment === undefined ? [] : rowsOf(segment)

@@ -14,7 +14,10 @@ import { type FlagSetView, offsetsOf } from './flag-set-view.ts'
 export function valuesHash({ flagSet, flags, codes, start }: Evaluation): string {
   const isAll = flags === flagSet.ordered
   const { offsets, hashes } = isAll ? tableOf(viewOf(flagSet)) : newTable(flags)
-  let [a, b, c, d] = [0, 0, 0, 0]
+  let a = 0
+  let b = 0
+  let c = 0
+  let d = 0
   for (let index = 0; index < flags.length; index += 1) {
     const at = 4 * ((offsets[index] ?? 0) + servedBy(codes[start + index] ?? 0))
     a ^= hashes[at] ?? 0

@@ -32,9 +32,9 @@ export class ValuesTemplate {
     this.#names = names.map(asPropertyName)
     this.#offsets = offsets
     const object: Values = Object.fromEntries(names.map((name) => [name, null]))
-    const copy = COPIERS[names.length % COPIERS.length]
-    const isCopied = copy !== undefined && names.length <= MAX_COPIED_NAMES
-    this.#newObject = isCopied ? () => copy(object) : () => Object.create(null)
+    const copy =
+      names.length > MAX_COPIED_NAMES ? undefined : COPIERS[names.length % COPIERS.length]
+    this.#newObject = copy === undefined ? () => Object.create(null) : () => copy(object)
   }
 
   /**
