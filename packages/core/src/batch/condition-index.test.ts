@@ -97,6 +97,17 @@ describe('indexRuleRows', () => {
     }
   })
 
+  it('Each of 500 rare values matches exactly its own rule', () => {
+    const plans = Array.from({ length: 500 }, (_, at) => `plan-${at}`)
+    const flagSet = compileFlagSet(
+      flagSetDefinition(plans.map((plan) => withRule(plan, onPlan('eq', plan)))),
+    )
+    for (const plan of plans) {
+      const values = Object.entries(valuesOf(evaluateAll(flagSet, contextOf(plan), 0)))
+      expect(values.filter(([, value]) => value).map(([key]) => key)).toEqual([plan])
+    }
+  })
+
   it('An evaluation does not depend on the attributes of earlier contexts', () => {
     const names = ['a', 'b', 'c', 'd']
     const flags = names.flatMap((attribute) => [
@@ -204,6 +215,8 @@ describe('The interruptions of indexRuleRows', () => {
     expect(indexOf([list(4_096, 'a'), list(1, 'a'), list(1, 'a')]).interruptions).toBe(
       interruptions + 1,
     )
+    const { interruptions: fewest } = indexOf(few.slice(0, 2))
+    expect(indexOf([list(4_096, 'a'), list(1, 'a')]).interruptions).toBe(fewest)
     expect(indexOf([list(4_097, 'a'), list(1, 'a'), list(1, 'a')]).interruptions).toBe(
       interruptions + 2,
     )
@@ -227,6 +240,12 @@ describe('The sets of indexRuleRows', () => {
     const sparse = bitsFor(13 * 32)
     expect(sparse.place).toBeLessThan(0)
     expect(sparse.size).toBe(3)
+  })
+
+  it('Conditions on the presence of an attribute are in the index of the attribute', () => {
+    const { index } = indexOf([rowOf(onPlan('exists')), rowOf(onPlan('not_exists'))])
+    expect(index.unindexed).toEqual([])
+    expect(index.attributes.map(({ byText }) => byText.size)).toEqual([0])
   })
 
   it('Equal conditions of several rules are evaluated once', () => {

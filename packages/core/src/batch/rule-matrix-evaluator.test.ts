@@ -6,7 +6,7 @@ import {
   segmentDefinition,
   withRule,
 } from '../../test/definitions.ts'
-import { evaluateAll, reasonAt, valuesOf, variationAt } from '../all-flags.ts'
+import { evaluateAll, evaluateSome, reasonAt, valuesOf, variationAt } from '../all-flags.ts'
 import { evaluateFlag } from '../evaluation/evaluate.ts'
 import { compileFlagSet, type FlagSet } from '../evaluation/flag-set.ts'
 import type { EvaluationContext } from '../model/context.ts'
@@ -225,6 +225,42 @@ describe('Conditions and segments that are evaluated separately', () => {
     expect(readsOf(single, 'pro')).toBeGreaterThan(0)
     expect(readsOf(flagSet, 'free')).toBe(0)
     expect(readsOf(flagSet, 'pro')).toBe(readsOf(single, 'pro'))
+  })
+
+  it('A segment that depends only on the text of attributes is not evaluated separately', () => {
+    const rules = [{ attribute: 'country', operator: 'eq', value: 'abc' }]
+    const flag = flagDefinition('flag', { rules: [ruleDefinition({ segmentId: 's' })] })
+    const segment = segmentDefinition('s', { rules })
+    expect(readsOf(compileFlagSet(flagSetDefinition([flag], [segment])), 'pro')).toBe(1)
+  })
+
+  it('The bucketing key is read once for all rollouts of a context', () => {
+    const ranges = [{ variationId: 'on', from: 0, to: 100_000 }]
+    const flags = Array.from({ length: 12 }, (_, at) => {
+      const salt = `${SALT.slice(0, 9)}${at + 10}`
+      return rolledOut(`flag-${at + 10}`, { bucketBy: 'country', salt, ranges })
+    })
+    const first = compileFlagSet(flagSetDefinition(flags))
+    expect([readsOf(first, 'pro'), readsOf(first, 'pro')]).toEqual([1, 1])
+    const changed = flags.with(5, { ...flags[5], offVariationId: 'on' } as FlagDefinition)
+    const second = compileFlagSet(flagSetDefinition(changed), { previous: first })
+    expect(ruleMatrixOf(second).shards).toHaveLength(2)
+    expect([readsOf(second, 'pro'), readsOf(second, 'pro')]).toEqual([1, 1])
+  })
+
+  it('evaluateSome evaluates up to 16 flags one by one, and more flags together', () => {
+    const onCountryText = { attribute: 'country', operator: 'eq', value: 'abc' }
+    const keys = Array.from({ length: 40 }, (_, at) => `flag-${at + 10}`)
+    const flagSet = compileFlagSet(
+      flagSetDefinition(keys.map((key) => withRule(key, onCountryText))),
+    )
+    const readsFor = (count: number) => {
+      const { context, reads } = countedContext('pro', 'abc')
+      evaluateSome(flagSet, keys.slice(0, count), context, 0)
+      return reads.country
+    }
+    expect(readsFor(16)).toBe(16)
+    expect(readsFor(17)).toBe(1)
   })
 
   it('The result of a segment for a context does not depend on earlier contexts', () => {

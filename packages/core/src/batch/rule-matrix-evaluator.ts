@@ -154,12 +154,11 @@ export class RuleMatrixEvaluator {
     }
   }
 
+  /** Evaluates a segment separately. */
   #isIn(slot: number): boolean {
-    if (this.#segments[slot] === 0) {
-      const isIn = this.#scope.isInSegment(this.#matrix.segmentIds[slot] ?? '')
-      this.#segments[slot] = isIn ? 1 : -1
-    }
-    return this.#segments[slot] === 1
+    const isIn = this.#scope.isInSegment(this.#matrix.segmentIds[slot] ?? '')
+    this.#segments[slot] = isIn ? 1 : -1
+    return isIn
   }
 
   /** Writes the code of the first rule of each flag that matches and serves a variation. */
