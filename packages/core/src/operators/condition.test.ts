@@ -48,6 +48,20 @@ describe('Conditions on attributes', () => {
     expect(isFor('device', 'neq')).toBe(true)
   })
 
+  it('eq and neq compare a text with the whole value, even if the value is a list', () => {
+    const isFor = (operator: string, value: string) => {
+      const context = { kind: 'user', key: 'ada', plan: 'pro', list: '["pro"]', array: ['pro'] }
+      return ['plan', 'list', 'array'].map((attribute) => {
+        const condition = compileCondition({ attribute, operator, value })
+        return matchesCondition(condition, { ...scope, context })
+      })
+    }
+    expect(isFor('eq', '["pro"]')).toEqual([false, true, true])
+    expect(isFor('neq', '["pro"]')).toEqual([true, false, false])
+    expect(isFor('in', '["pro"]')).toEqual([true, false, true])
+    expect(isFor('not_in', '["pro"]')).toEqual([false, true, false])
+  })
+
   it('The negation has the opposite result, also for a missing attribute', () => {
     for (const attribute of ['plan', 'missing']) {
       for (const operator of ['eq', 'neq', 'exists', 'not_exists', 'gt', 'not_contains']) {
