@@ -29,6 +29,12 @@ export {
   type WholeFlagSet,
 } from './sdk/flag-set.ts'
 export {
+  fromOpenFeatureContext,
+  OFREP_PATHS,
+  OFREP_POSITION_PARAMETER,
+  OFREP_TOKEN_PARAMETER,
+} from './sdk/ofrep.ts'
+export {
   DEFAULT_RATE_LIMIT,
   FLAG_SET_VERSION_HEADER,
   INIT_WITHIN_MS,

@@ -100,7 +100,7 @@ export class FlagServer<As = unknown> {
     const pending = new PendingSockets({ perAddress: options.maxPendingSocketsPerAddress })
     const whenReady = () => this.#whenReady()
     const live = { cache, updates, sessions, budget, scheduler, usage, clock }
-    const sdk = new SdkEndpoints({ ...live, basePath, keys, limiter })
+    const sdk = new SdkEndpoints({ ...live, basePath, keys, limiter, hasOfrep: options.ofrep })
     this.#connectionOptions = {
       ...{ ...live, whenReady, keys, limiter, pending },
       throttle: new ConnectionThrottle({ clock, perSecond: options.maxNewSocketsPerSecond }),

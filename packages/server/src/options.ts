@@ -33,7 +33,12 @@ export interface FlagServerOptions<As = unknown> extends Capabilities {
    */
   readonly metricsArePublic?: boolean
   /**
-   * The maximum number of live clients: WebSockets with a valid `init`, and pending polls. When
+   * `false` to refuse requests of OpenFeature's remote evaluation protocol (OFREP). The default is
+   * `true`.
+   */
+  readonly ofrep?: boolean
+  /**
+   * The maximum number of live clients: WebSockets with a valid `init`, pending polls, and event streams. When
    * this number is reached, clients of the organization with the most live clients are ended to
    * make room for clients of other organizations. New clients of the SDK key with the most live
    * clients in that organization are refused with 429.
@@ -65,6 +70,7 @@ export interface ResolvedOptions extends Required<Capabilities>, Limits {
   readonly logger: Logger
   readonly clock: Clock
   readonly metricsArePublic: boolean
+  readonly ofrep: boolean
 }
 
 /** The default and the minimum of each numeric option. */
@@ -90,6 +96,7 @@ export function resolveOptions(options: FlagServerOptions): ResolvedOptions {
     logger: options.logger ?? consoleLogger,
     clock: options.clock ?? systemClock,
     metricsArePublic: options.metricsArePublic ?? false,
+    ofrep: options.ofrep ?? true,
     ...resolveLimits(options),
   }
 }

@@ -33,7 +33,11 @@ function liveMetrics(options: ServerMetricsOptions): readonly Metric[] {
     ])
   const displaced = 'WebSockets that were closed because too many had sent no valid init.'
   return [
-    gauge('ff_live_clients', 'Clients that receive changes immediately, by transport.', live),
+    gauge(
+      'ff_live_clients',
+      'Clients that receive changes immediately, by transport: WebSocket, or poll and event stream.',
+      live,
+    ),
     gauge('ff_sockets', 'Open WebSockets, with or without a valid init.', () => sockets.size),
     gauge('ff_sockets_pending', 'Open WebSockets without a valid init.', () => pending.size),
     counter('ff_sockets_displaced_total', displaced, () => pending.displaced),

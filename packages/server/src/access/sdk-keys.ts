@@ -32,8 +32,12 @@ export interface EnvironmentScope extends FlagSetScope {
   readonly rateLimit: number
 }
 
-interface ValidKey extends EnvironmentScope {
+/** The access of an SDK key, with the hash under which the key is stored. */
+export interface HashedKey extends EnvironmentScope {
   readonly hash: string
+}
+
+interface ValidKey extends HashedKey {
   /** The expiry in epoch milliseconds; infinite if the key does not expire. */
   readonly expiresAt: number
 }
@@ -141,11 +145,15 @@ export class SdkKeyVerifier {
     if (!KEY_PATTERN.test(key)) throw keyRefused()
     await this.#doubt
     const hash = await hashSecret(key)
-    const known = this.#byHash.get(hash) ?? (await this.#findAfterRefresh(hash))
-    if (known === undefined || known.expiresAt <= this.#options.clock.now()) throw keyRefused()
+    const known = await this.#findValid(() => this.#byHash.get(hash))
     this.#remember(key, known)
-    this.#lastUse.note(known.keyId)
     return known
+  }
+
+  /** Returns the key with an id. Throws as `verify` does. */
+  async verifyById(keyId: string): Promise<HashedKey> {
+    await this.#doubt
+    return this.#findValid(() => this.#byId.get(keyId))
   }
 
   /**
@@ -157,7 +165,15 @@ export class SdkKeyVerifier {
     return known !== undefined && known.expiresAt > this.#options.clock.now()
   }
 
-  async #findAfterRefresh(hash: string): Promise<ValidKey | undefined> {
+  /** Returns a cached key, after reading the keys again if it is unknown, and notes its use. */
+  async #findValid(find: () => ValidKey | undefined): Promise<ValidKey> {
+    const known = find() ?? (await this.#findAfterRefresh(find))
+    if (known === undefined || known.expiresAt <= this.#options.clock.now()) throw keyRefused()
+    this.#lastUse.note(known.keyId)
+    return known
+  }
+
+  async #findAfterRefresh(find: () => ValidKey | undefined): Promise<ValidKey | undefined> {
     const elapsed = Math.abs(this.#options.clock.now() - this.#refreshedAt)
     if (elapsed >= UNKNOWN_KEY_REFRESH_MS) {
       this.#refreshedAt = this.#options.clock.now()
@@ -166,7 +182,7 @@ export class SdkKeyVerifier {
       await this.#refresh.pending
     }
     if (!this.#reachable) throw notVerifiable()
-    return this.#byHash.get(hash)
+    return find()
   }
 
   async #load(): Promise<void> {

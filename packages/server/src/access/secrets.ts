@@ -39,6 +39,17 @@ export async function sha256(text: string): Promise<string> {
   return toHex(new Uint8Array(digest))
 }
 
+/** Returns the HMAC-SHA-256 of a text in UTF-8, in hexadecimal. */
+export async function hmac(secret: string, text: string): Promise<string> {
+  if (builtin !== undefined) return builtin.createHmac('sha256', secret).update(text).digest('hex')
+  const encoder = new TextEncoder()
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' }
+  const key = await crypto.subtle.importKey('raw', encoder.encode(secret), algorithm, false, [
+    'sign',
+  ])
+  return toHex(new Uint8Array(await crypto.subtle.sign('HMAC', key, encoder.encode(text))))
+}
+
 function toHex(bytes: Uint8Array): string {
   let text = ''
   for (const byte of bytes) text += byte.toString(16).padStart(2, '0')

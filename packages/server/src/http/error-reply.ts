@@ -41,6 +41,25 @@ export function sdkErrorReply(error: unknown, headers: Headers): Reply {
   return withFailure(reply, error)
 }
 
+/** The error codes of OFREP that describe a fault of the request. */
+const OFREP_CODES: Partial<Record<FlagErrorCode, string>> = {
+  INVALID_REQUEST: 'PARSE_ERROR',
+  UNSUPPORTED_MEDIA_TYPE: 'PARSE_ERROR',
+  INVALID_CONTEXT: 'INVALID_CONTEXT',
+}
+
+/**
+ * Creates the reply of an OFREP endpoint to a failure: `{ errorCode, errorDetails }`, with the
+ * `key` of the flag if the request names one.
+ */
+export function ofrepErrorReply(error: unknown, headers: Headers, key?: string): Reply {
+  const known = toKnownError(error)
+  const errorCode = OFREP_CODES[known.code] ?? 'GENERAL'
+  const body = { key, errorCode, errorDetails: known.message }
+  const about = { ...headers, ...headersOf(known, 'ApiKey') }
+  return withFailure(jsonReply(SDK_STATUS[known.code], body, about), error)
+}
+
 /** Creates the reply of a management endpoint to a failure: `{ statusCode, message, data }`. */
 export function managementErrorReply(error: unknown): Reply {
   const known = toKnownError(error)

@@ -1,5 +1,6 @@
 import { SDK_PATHS } from '@ff/protocol/sdk'
 import type { Reply } from './exchange.ts'
+import { isOfrepPath } from './paths.ts'
 
 /** The path of the metrics endpoint. */
 export const METRICS_PATH = '/metrics'
@@ -24,8 +25,17 @@ export interface Sample {
  * The path families of the request counter. All paths except those of the SDK endpoints count as
  * `management`.
  */
-const FAMILIES = ['evaluate', 'poll', 'socket', 'flag_set', 'events', 'management'] as const
+const FAMILIES = [
+  'evaluate',
+  'poll',
+  'socket',
+  'flag_set',
+  'events',
+  'ofrep',
+  'management',
+] as const
 const MANAGEMENT = FAMILIES.indexOf('management')
+const OFREP = FAMILIES.indexOf('ofrep')
 const { evaluate, poll, socket, flagSet, events } = SDK_PATHS
 const FAMILY_OF: ReadonlyMap<string, number> = new Map(
   [evaluate, poll, socket, flagSet, events].map((path, family) => [path, family]),
@@ -49,7 +59,8 @@ export class Metrics {
 
   /** Counts a request by its path and the status of its reply. */
   countRequest(path: string, status: number): void {
-    const index = (FAMILY_OF.get(path) ?? MANAGEMENT) * STATUSES + status
+    const family = FAMILY_OF.get(path) ?? (isOfrepPath(path) ? OFREP : MANAGEMENT)
+    const index = family * STATUSES + status
     this.#requests[index] = (this.#requests[index] ?? 0) + 1
   }
 

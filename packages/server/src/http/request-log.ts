@@ -6,7 +6,7 @@ import type { Clock } from '../runtime/clock.ts'
 import { isDiscarded, type LogFields, type Logger } from '../runtime/logger.ts'
 import { type Exchange, GONE, type Reply } from './exchange.ts'
 import { METRICS_PATH } from './metrics.ts'
-import { isSdkPath, PROBE_PATHS, SDK_ROUTES } from './paths.ts'
+import { isSdkPath, PROBE_PATHS, sdkTemplateOf } from './paths.ts'
 
 /** The header with the id of a request that was refused or has failed. */
 export const REQUEST_ID_HEADER = 'X-Request-Id'
@@ -159,7 +159,7 @@ export class RequestLog {
     return {
       requestId,
       method: method.slice(0, MAX_METHOD_LENGTH),
-      path: isKnown(path) ? path : (this.#options.templateOf(path) ?? NO_ROUTE),
+      path: ownTemplateOf(path) ?? this.#options.templateOf(path) ?? NO_ROUTE,
       ...(status !== undefined && { status }),
       durationMs: this.#durationSince(startedAt),
     }
@@ -209,7 +209,7 @@ function isFrequent(path: string): boolean {
   return isSdkPath(path) || FREQUENT.has(path)
 }
 
-/** Returns `true` for a path without parameters that the data plane handles. */
-function isKnown(path: string): boolean {
-  return FREQUENT.has(path) || SDK_ROUTES.has(path)
+/** Returns the template of a path that the data plane handles; `undefined` for other paths. */
+function ownTemplateOf(path: string): string | undefined {
+  return FREQUENT.has(path) ? path : sdkTemplateOf(path)
 }

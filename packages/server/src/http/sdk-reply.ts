@@ -70,7 +70,7 @@ const CORS_HEADERS = {
 
 /** The additional headers of the reply to a preflight request. */
 export const PREFLIGHT_HEADERS = {
-  'Access-Control-Allow-Headers': `${SDK_KEY_HEADER}, content-type, if-none-match`,
+  'Access-Control-Allow-Headers': `${SDK_KEY_HEADER}, authorization, content-type, if-none-match`,
   'Access-Control-Max-Age': '7200',
 } as const
 

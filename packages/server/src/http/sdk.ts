@@ -4,11 +4,9 @@ import {
   asPollRequest,
   MAX_BODY_BYTES,
   MAX_POLL_BODY_BYTES,
-  SDK_KEY_HEADER,
   SDK_PATHS,
 } from '@ff/protocol/sdk'
-import { type RequestLimiter, tooManyRequests } from '../access/rate-limit.ts'
-import type { EnvironmentScope, FlagSetScope, SdkKeyVerifier } from '../access/sdk-keys.ts'
+import type { FlagSetScope } from '../access/sdk-keys.ts'
 import {
   contextHashOf,
   contextTextIn,
@@ -22,49 +20,45 @@ import type { FlagSetUpdates } from '../evaluation/flag-set-updates.ts'
 import type { ClientBudget } from '../live/client-budget.ts'
 import type { SessionRegistry } from '../live/session-registry.ts'
 import type { Clock } from '../runtime/clock.ts'
+import { mapMaybeAsync } from '../runtime/map-maybe-async.ts'
 import type { UsageRecorder } from '../usage/usage-recorder.ts'
 import { sdkErrorReply } from './error-reply.ts'
 import { eventsReply } from './events-reply.ts'
 import type { Exchange, JsonBody, Reply } from './exchange.ts'
 import { FlagSetEndpoints } from './flag-set-endpoints.ts'
 import { LongPolls, type PollRequest } from './long-polls.ts'
-import { noRoute } from './no-route.ts'
+import { OfrepEndpoints } from './ofrep.ts'
+import { isOfrepPath } from './paths.ts'
 import { PendingPolls } from './pending-polls.ts'
+import { evaluationReply, noHeaders, type SdkHeaders } from './sdk-reply.ts'
 import {
-  evaluationReply,
-  noHeaders,
-  PREFLIGHT_HEADERS,
-  type SdkHeaders,
-  setRateLimitHeaders,
-} from './sdk-reply.ts'
+  type AdmissionOptions,
+  admit,
+  replyOfRoute,
+  type SdkRoute,
+  type SdkRoutes,
+  sizeOf,
+} from './sdk-routes.ts'
 
-interface SdkEndpointsOptions {
+interface SdkEndpointsOptions extends AdmissionOptions {
   readonly basePath: string
-  readonly cache: FlagSetCache
   readonly scheduler: EvaluationScheduler
   readonly updates: FlagSetUpdates
   readonly sessions: SessionRegistry
   readonly budget: ClientBudget
   readonly clock: Clock
   readonly usage: UsageRecorder
-  readonly keys: SdkKeyVerifier
-  readonly limiter: RequestLimiter
+  /** `true` if requests of OFREP are served. */
+  readonly hasOfrep: boolean
 }
-
-interface Route {
-  readonly allowed: 'GET' | 'POST'
-  readonly reply: (exchange: Exchange, headers: SdkHeaders) => Reply | Promise<Reply>
-}
-
-/** The assumed size, in bytes, of a body that the host has parsed. */
-const ASSUMED_BYTES = 4096
 
 /** Handles the requests of the SDK endpoints. */
 export class SdkEndpoints {
   readonly #options: SdkEndpointsOptions
   readonly #polls: LongPolls
   readonly #flagSets: FlagSetEndpoints
-  readonly #routes: ReadonlyMap<string, Route> = new Map<string, Route>([
+  readonly #ofrep: OfrepEndpoints | undefined
+  readonly #routes: SdkRoutes = new Map<string, SdkRoute>([
     [SDK_PATHS.evaluate, { allowed: 'POST', reply: (...call) => this.#evaluate(...call) }],
     [SDK_PATHS.poll, { allowed: 'POST', reply: (...call) => this.#poll(...call) }],
     [SDK_PATHS.flagSet, { allowed: 'GET', reply: (...call) => this.#flagSet(...call) }],
@@ -78,14 +72,17 @@ export class SdkEndpoints {
     const held = { ...options, pending: new PendingPolls(options.clock) }
     this.#polls = new LongPolls(held)
     this.#flagSets = new FlagSetEndpoints(held)
+    this.#ofrep = options.hasOfrep ? new OfrepEndpoints(options) : undefined
   }
 
   /** Handles a request. Neither throws nor rejects. */
   handle(exchange: Exchange): Reply | Promise<Reply> {
+    if (this.#ofrep !== undefined && isOfrepPath(exchange.path)) return this.#ofrep.handle(exchange)
     const headers = noHeaders(isForPages(exchange.path))
     const refuse = (error: unknown) => sdkErrorReply(error, headers)
     try {
-      const reply = this.#reply(exchange, headers)
+      const { basePath } = this.#options
+      const reply = replyOfRoute(this.#routes, { exchange, headers, basePath })
       // The promise of a poll never rejects, and a second promise for each poll would use memory.
       const mayReject = reply instanceof Promise && exchange.path !== SDK_PATHS.poll
       return mayReject ? reply.catch(refuse) : reply
@@ -94,26 +91,9 @@ export class SdkEndpoints {
     }
   }
 
-  #reply(exchange: Exchange, headers: SdkHeaders): Reply | Promise<Reply> {
-    const { method, path } = exchange
-    const route = this.#routes.get(path)
-    if (route === undefined) {
-      const paths = [...this.#routes.keys()].join(', ')
-      throw noRoute({ method, path: this.#options.basePath + path }, `use one of ${paths}`)
-    }
-    const { allowed, reply } = route
-    const allow = `${allowed}, OPTIONS`
-    if (method === 'OPTIONS') return preflight(allow, headers, isForPages(path))
-    if (method !== allowed) {
-      const message = `Use ${allowed} for this path.`
-      throw new FlagError('METHOD_NOT_ALLOWED', message, { details: { allow } })
-    }
-    return reply(exchange, headers)
-  }
-
   #evaluate(exchange: Exchange, headers: SdkHeaders): Reply | Promise<Reply> {
     const { cache, scheduler, usage, clock } = this.#options
-    return mapMaybeAsync(this.#admit(exchange, headers), (scope) =>
+    return mapMaybeAsync(admit(this.#options, exchange, headers), (scope) =>
       mapMaybeAsync(exchange.json(MAX_BODY_BYTES), (body) => {
         const header = exchange.header('if-none-match')
         const request = { scope, body, tags: header === undefined ? [] : entityTagsIn(header) }
@@ -152,7 +132,7 @@ export class SdkEndpoints {
     resolve,
   }: Omit<PollRequest, 'scope' | 'context' | 'since'>): Promise<void> {
     const { scheduler, usage } = this.#options
-    const scope = await this.#admit(exchange, headers)
+    const scope = await admit(this.#options, exchange, headers)
     const body = await exchange.json(MAX_POLL_BODY_BYTES)
     await scheduler.run(scope, sizeOf(body), () => {
       const request = asPollRequest(body.parse())
@@ -164,36 +144,18 @@ export class SdkEndpoints {
   }
 
   async #flagSet(exchange: Exchange, headers: SdkHeaders): Promise<Reply> {
-    const scope = await this.#admit(exchange, headers)
+    const scope = await admit(this.#options, exchange, headers)
     return this.#flagSets.get({ scope, exchange, headers })
   }
 
   async #flagSetPoll(exchange: Exchange, headers: SdkHeaders): Promise<Reply> {
-    const scope = await this.#admit(exchange, headers)
+    const scope = await admit(this.#options, exchange, headers)
     return this.#flagSets.poll({ scope, exchange, headers })
   }
 
   async #events(exchange: Exchange, headers: SdkHeaders): Promise<Reply> {
-    const scope = await this.#admit(exchange, headers)
+    const scope = await admit(this.#options, exchange, headers)
     return eventsReply(this.#options, { scope, exchange, headers })
-  }
-
-  /**
-   * Returns the scope of the SDK key, and sets the version and rate-limit headers. Throws
-   * `UNAUTHENTICATED` or `RATE_LIMITED`.
-   */
-  #admit(exchange: Exchange, headers: SdkHeaders): EnvironmentScope | Promise<EnvironmentScope> {
-    const { keys, limiter, cache } = this.#options
-    const key = exchange.header(SDK_KEY_HEADER)
-    return mapMaybeAsync(keys.find(key) ?? keys.verify(key), (scope) => {
-      const version = cache.find(scope)?.version
-      if (version !== undefined) headers['X-FF-Version'] = String(version)
-      return mapMaybeAsync(limiter.take(scope), (permit) => {
-        setRateLimitHeaders(permit, headers)
-        if (!permit.granted) throw tooManyRequests()
-        return scope
-      })
-    })
   }
 }
 
@@ -210,15 +172,6 @@ function refuseWithoutUpgrade(): never {
     'INVALID_REQUEST',
     'This path accepts only WebSocket connections. Use ws:// or wss://.',
   )
-}
-
-function preflight(allow: string, headers: SdkHeaders, isAllowed: boolean): Reply {
-  const allowed = isAllowed && { ...PREFLIGHT_HEADERS, 'Access-Control-Allow-Methods': allow }
-  return { status: 204, headers: { ...headers, ...allowed, Allow: allow }, body: null }
-}
-
-function sizeOf({ bytes }: JsonBody): number {
-  return bytes?.byteLength ?? ASSUMED_BYTES
 }
 
 interface EvaluateRequest {
@@ -276,16 +229,4 @@ function contextIn(body: JsonBody): EvaluationContext {
 
 function missingContext(): FlagError {
   return new FlagError('INVALID_REQUEST', 'The body must be a JSON object such as {"context":{…}}.')
-}
-
-/**
- * Applies a function to a value, or to the result of a promise. A value is processed synchronously,
- * because most requests find everything in memory and need not wait for another turn of the event
- * loop.
- */
-function mapMaybeAsync<T, U>(
-  value: T | Promise<T>,
-  next: (value: T) => U | Promise<U>,
-): U | Promise<U> {
-  return value instanceof Promise ? value.then(next) : next(value)
 }

@@ -17,6 +17,13 @@ export interface SubscriberGroup {
 /** The group of the sessions that receive the flag set of their environment. */
 export const FLAG_SET_GROUP: SubscriberGroup = { name: 'flag set', text: '', contextHash: '' }
 
+/** The group of the sessions that are notified of changes and receive no values. */
+export const EVENT_STREAM_GROUP: SubscriberGroup = {
+  name: 'event stream',
+  text: '',
+  contextHash: '',
+}
+
 /**
  * The context of a live client in memory. It is stored as text, which uses far less memory than
  * objects.

@@ -8,7 +8,7 @@ import type { SubscriberGroup } from './held-context.ts'
  */
 export type EndReason = 'keyRefused' | 'goingAway' | 'gaveWay'
 
-/** The transport by which a client receives updates. */
+/** The transport by which a client receives updates. An event stream of OFREP counts as `poll`. */
 export type LiveTransport = 'ws' | 'poll'
 
 /** One live client, which receives the changes of an environment. */

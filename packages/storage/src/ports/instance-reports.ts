@@ -8,7 +8,7 @@ export interface InstanceReport {
   readonly version: number
   /** The number of connected sockets. */
   readonly ws: number
-  /** The number of pending polls. */
+  /** The number of pending polls and open event streams. */
   readonly poll: number
   /** The number of clients that have not received all changes up to `version`. */
   readonly behind: number

@@ -19,7 +19,7 @@ const serving = record({
 const clientCounts = {
   /** The number of connected sockets. */
   ws: count,
-  /** The number of pending polls. */
+  /** The number of pending polls and open event streams. */
   poll: count,
   /** The number of clients that have not received all changes up to the published version. */
   behind: count,
