@@ -267,7 +267,7 @@ describe('CORS', () => {
       expect([answer.status, answer.body]).toEqual([204, undefined])
       expect(answer.headers.get('access-control-allow-origin')).toBe('*')
       expect(answer.headers.get('access-control-allow-headers')).toBe(
-        'x-api-key, content-type, if-none-match',
+        'x-api-key, authorization, content-type, if-none-match',
       )
       expect(answer.headers.get('access-control-allow-methods')).toContain('POST')
       expect(answer.headers.get('access-control-allow-credentials')).toBeNull()
