@@ -142,6 +142,9 @@ it('@ff/protocol/sdk exports exactly the listed names', () => {
     'MAX_HELD_CONTEXT_BYTES',
     'MAX_MESSAGE_BYTES',
     'MAX_POLL_BODY_BYTES',
+    'OFREP_PATHS',
+    'OFREP_POSITION_PARAMETER',
+    'OFREP_TOKEN_PARAMETER',
     'POLL_HOLD_MS',
     'POLL_SPREAD_MS',
     'RATE_LIMIT_HEADERS',
@@ -160,6 +163,7 @@ it('@ff/protocol/sdk exports exactly the listed names', () => {
     'asServerMessage',
     'eventsText',
     'findEventsFault',
+    'fromOpenFeatureContext',
     'isFlagSetDiff',
   ])
 })
