@@ -54,6 +54,22 @@ function toBody(body: unknown): NonNullable<RequestInit['body']> {
 export const evaluate = (flags: FlagServer, key: string, context: unknown, headers = {}) =>
   call(flags, '/evaluator/evaluate', { key, body: { context }, headers })
 
+/**
+ * Requests all flags of a context over OFREP. Returns the values by flag key, without the flags that
+ * have an error.
+ */
+export async function evaluateOverOfrep(
+  flags: Pick<FlagServer, 'fetch'>,
+  key: string,
+  context: unknown,
+): Promise<Readonly<Record<string, unknown>>> {
+  const { body } = await call(flags, '/ofrep/v1/evaluate/flags', { key, body: { context } })
+  const { flags: items } = body as { flags: { key: string; value?: unknown }[] }
+  return Object.fromEntries(
+    items.flatMap(({ key, value }) => (value === undefined ? [] : [[key, value]])),
+  )
+}
+
 /** Sends a poll. */
 export const poll = (flags: FlagServer, key: string, body: unknown, signal?: AbortSignal) =>
   call(flags, '/evaluator/poll', { key, body, ...(signal === undefined ? {} : { signal }) })

@@ -5,7 +5,7 @@ import { schemes } from '@ff/core/schemes'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { anyContext, anyDefinition, anyNow } from '../../../core/test/arbitraries.ts'
-import { evaluate, poll } from '../../../server/test/call.ts'
+import { evaluate, evaluateOverOfrep, poll } from '../../../server/test/call.ts'
 import { sized } from '../../../server/test/drills/scale.ts'
 import { settle } from '../../../server/test/fake-clock.ts'
 import { textFlag } from '../../../server/test/seed.ts'
@@ -20,7 +20,7 @@ const plans = ['pro', 'free', 'team'] as const
 const countries = ['DE', 'FR', 'US', 'JP'] as const
 
 describe('answers', () => {
-  it('Local evaluation, requests, polls and sockets return identical values for random contexts.', async () => {
+  it('Local evaluation, requests, OFREP, polls and sockets return identical values for random contexts.', async () => {
     const scene = await createLocalScene()
     const rules = plans.map((plan, index) => ({
       conditions: [
@@ -64,6 +64,7 @@ describe('answers', () => {
       }
       const expected = sortedText(local.snapshot(context).flags)
       expect(sortedText((await evaluate(scene.server, sdkKey, context)).body)).toBe(expected)
+      expect(sortedText(await evaluateOverOfrep(scene.server, sdkKey, context))).toBe(expected)
       const answer = await poll(scene.server, sdkKey, { context, since: 'none' })
       expect(sortedText(answer.body)).toBe(expected)
       connection.receive(
