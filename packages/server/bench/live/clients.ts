@@ -33,9 +33,9 @@ const buffer = Buffer.alloc(256 * 1024)
 /**
  * Runs the client process: opens clients, and reports when the last of them has received a message.
  */
-export function beClients(kind: string, port: number): void {
+export async function beClients(kind: string, port: number): Promise<void> {
   const speechOf = kind === 'polls' ? pollSpeech : socketSpeech
-  const speeches = CONTEXTS.map(speechOf)
+  const speeches = kind === 'streams' ? [await streamSpeech(port)] : CONTEXTS.map(speechOf)
   answerAll({
     open: async (count) => {
       const before = sockets.length
@@ -110,6 +110,34 @@ function socketSpeech(context: string): Speech {
     textFrame(init),
   ])
   return { hello, isGreeted: true, createReader: (socket) => new FrameReader(socket) }
+}
+
+/** Returns the request for an event stream, with the address in an answer of OFREP. */
+async function streamSpeech(port: number): Promise<Speech> {
+  const response = await fetch(`http://127.0.0.1:${port}/ofrep/v1/evaluate/flags`, {
+    method: 'POST',
+    headers: { 'x-api-key': SDK_KEY, 'content-type': 'application/json' },
+    body: '{"context":{"targetingKey":"benchmark"}}',
+  })
+  const { eventStreams } = (await response.json()) as {
+    eventStreams: [{ endpoint: { requestUri: string } }]
+  }
+  const hello = Buffer.from(
+    `GET ${eventStreams[0].endpoint.requestUri} HTTP/1.1\r\nHost: 127.0.0.1\r\n` +
+      'Accept: text/event-stream\r\nUser-Agent: benchmark\r\n\r\n',
+  )
+  return { hello, isGreeted: true, createReader: () => new EventReader() }
+}
+
+/** Counts the first chunk of a stream. */
+class EventReader implements Reader {
+  #hasBegun = false
+
+  read(bytes: Buffer): number {
+    if (this.#hasBegun || !bytes.includes('retry: ')) return 0
+    this.#hasBegun = true
+    return 1
+  }
 }
 
 /** Returns a text frame with a mask of zeros. */

@@ -10,10 +10,11 @@ const BETWEEN_ROUNDS_MS = 500
 
 const [role, kind = '', port = ''] = process.argv.slice(2)
 if (role === 'server') await serve(kind)
-else if (role === 'clients') beClients(kind, Number(port))
+else if (role === 'clients') await beClients(kind, Number(port))
 else {
-  await compare({ transport: 'sockets', floor: 'sockets' })
-  await compare({ transport: 'polls', floor: 'requests' })
+  if (process.env['X'] !== '1') await compare({ transport: 'sockets', floor: 'sockets' })
+  if (process.env['X'] !== '1') await compare({ transport: 'polls', floor: 'requests' })
+  await compareStreams()
 }
 
 interface Comparison {
@@ -51,6 +52,23 @@ async function compare({ transport, floor }: Comparison): Promise<void> {
       }
     }
     reportRounds(`${count} ${transport}`, rounds)
+  }
+  for (const { server, clients } of parties) {
+    clients.disconnect()
+    server.disconnect()
+  }
+}
+
+/** Prints the memory of event streams, for the number of sockets as the floor. */
+async function compareStreams(): Promise<void> {
+  const parties = [await start('flags', 'sockets'), await start('flags', 'streams')]
+  for (const count of CLIENTS) {
+    const memory: Answer[] = []
+    for (const { server, clients } of parties) {
+      await ask(clients, 'open', count)
+      memory.push(await ask(server, 'memory'))
+    }
+    reportMemory(`${count} event streams, compared with our sockets`, parties, memory, count)
   }
   for (const { server, clients } of parties) {
     clients.disconnect()

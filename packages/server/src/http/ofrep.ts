@@ -68,7 +68,9 @@ interface BulkRequest extends OfrepRequest {
 /** The time after which a page in the background closes its event stream, in seconds. */
 const INACTIVITY_SECONDS = 120
 
+/** Few headers, because Node keeps them in memory while the stream is open. */
 const STREAM_HEADERS = {
+  'Access-Control-Allow-Origin': '*',
   'Content-Type': 'text/event-stream; charset=utf-8',
   // Compressing middleware and proxies would delay events.
   'Cache-Control': 'no-cache, no-store, no-transform',
@@ -149,7 +151,7 @@ export class OfrepEndpoints {
     const loaded = await cache.getAtLeast(scope, versionIn(lastEventId ?? ''))
     const stream = this.#streams.open({ scope, loaded, lastEventId })
     const body = { [Symbol.asyncIterator]: () => stream }
-    return { status: 200, headers: { ...headers, ...STREAM_HEADERS }, body }
+    return { status: 200, headers: STREAM_HEADERS, body }
   }
 
   async #read(exchange: Exchange, headers: SdkHeaders): Promise<OfrepRequest> {

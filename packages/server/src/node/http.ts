@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { pipeline, Readable } from 'node:stream'
 import type { FlagServer } from '../flag-server.ts'
 import type { Compressors } from '../http/compressors.ts'
 import {
@@ -12,13 +11,8 @@ import {
   targetBelow,
 } from '../http/exchange.ts'
 import { discardRest, type ParsedRequest, RequestBody } from './body.ts'
+import { writeChunks } from './chunked-body.ts'
 import { nodeCompressors } from './compressors.ts'
-
-/**
- * The interval of the checks for clients that do not read. If a client reads no part of a body
- * between two checks, its connection is closed.
- */
-const STALL_MS = 30_000
 
 /** A request handler for `http.createServer`, Express and compatible frameworks. */
 export type NodeHandler = (
@@ -163,24 +157,8 @@ function writeReply(response: ServerResponse, reply: Reply): void {
     list.push('Content-Length', String(body.byteLength))
     response.writeHead(status, list).end(body)
   } else {
-    // On an error of either side, `pipeline` destroys the other side. No other reply can be sent
-    // then.
-    pipeline(Readable.from(body), response.writeHead(status, list), () => undefined)
-    cutWhenStalled(response)
+    writeChunks(response.writeHead(status, list), body)
   }
-}
-
-/** Closes the connection of a client that stops reading. */
-function cutWhenStalled(response: ServerResponse): void {
-  let taken = -1
-  const timer = setInterval(() => {
-    const { writableNeedDrain, socket } = response
-    const written = socket?.bytesWritten ?? 0
-    if (writableNeedDrain && written === taken) response.destroy()
-    taken = written
-  }, STALL_MS)
-  timer.unref()
-  response.once('close', () => clearInterval(timer))
 }
 
 /**
