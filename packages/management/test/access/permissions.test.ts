@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { ManagementUseCases } from '../../src/api/use-cases.ts'
 import { GUARDED, PERSONAL } from '../world/refusals.ts'
 import { ask, byKey, createScene, IN_PROJECT, NAMES, type Scene, tracesOf } from '../world/scene.ts'
-import type { Json } from '../world/world.ts'
+import type { Answer, Json } from '../world/world.ts'
 
 const ROLES: readonly Role[] = ['platform', 'owner', 'admin', 'editor', 'viewer']
 const ALL_ROLES = new Set<Role>(ROLES)
@@ -130,43 +130,56 @@ const WITHOUT_FOREIGN_ID = new Set<EndpointName>([
   'deletePlan',
 ])
 
+let untouched: Promise<Scene> | undefined
+
+/** Returns a scene that tests with refused requests share. */
+function untouchedScene(): Promise<Scene> {
+  untouched ??= createScene()
+  return untouched
+}
+
+/**
+ * Expects exactly the roles of an endpoint to be permitted, and the requests of the others to have no
+ * effect. The refused requests, which come first, share a scene.
+ */
+async function expectRoles(
+  name: EndpointName,
+  request: (scene: Scene, role: Role) => Promise<Answer>,
+): Promise<void> {
+  const isMeant = (role: Role) => MEANT[name].has(role)
+  let scene = await createScene()
+  const before = await tracesOf(scene)
+  for (const role of ROLES.filter((each) => !isMeant(each))) {
+    const { status, data } = await request(scene, role)
+    expect([role, status, data]).toEqual([role, 403, null])
+    expect(await tracesOf(scene)).toEqual(before)
+  }
+  for (const role of ROLES.filter(isMeant)) {
+    expect([role, (await request(scene, role)).status]).toEqual([role, endpoints[name].status])
+    if (endpoints[name].method !== 'GET') scene = await createScene()
+  }
+}
+
 describe('The endpoint table', () => {
   it.each(NAMES)('%s is permitted for exactly the expected roles', async (name) => {
-    for (const role of ROLES) {
-      const scene = await createScene()
-      const before = await tracesOf(scene)
-      const answer = await ask(scene, name, scene.mine.tokens[role])
-      const expected = MEANT[name].has(role) ? endpoints[name].status : 403
-      expect([role, answer.status]).toEqual([role, expected])
-      if (expected !== 403) continue
-      expect(answer.data).toBe(null)
-      expect(await tracesOf(scene)).toEqual(before)
-    }
+    await expectRoles(name, (scene, role) => ask(scene, name, scene.mine.tokens[role]))
   })
 
   it.each(IN_PROJECT)(
     '%s with keys in its path is permitted for exactly the expected roles',
     async (name) => {
-      for (const role of ROLES) {
-        const scene = await createScene()
-        const before = await tracesOf(scene)
+      await expectRoles(name, (scene, role) => {
         const { tokens, orgId } = scene.mine
         // Both organizations have a project with the same key.
-        const headers = { 'x-ff-organization': orgId }
-        const { status, data } = await ask(byKey(scene), name, tokens[role], headers)
-        const expected = MEANT[name].has(role) ? endpoints[name].status : 403
-        expect([role, status]).toEqual([role, expected])
-        if (expected !== 403) continue
-        expect(data).toBe(null)
-        expect(await tracesOf(scene)).toEqual(before)
-      }
+        return ask(byKey(scene), name, tokens[role], { 'x-ff-organization': orgId })
+      })
     },
   )
 
   it.each(NAMES.filter((name) => !WITHOUT_FOREIGN_ID.has(name)))(
     '%s returns 404 to members of another organization',
     async (name) => {
-      const scene = await createScene()
+      const scene = await untouchedScene()
       const before = await tracesOf(scene)
       for (const role of ROLES.filter((each) => each !== 'platform')) {
         const answer = await ask(scene, name, scene.theirs.tokens[role])
@@ -186,7 +199,7 @@ describe('The endpoint table', () => {
   )
 
   it.each(GUARDED)('%s returns 401 without a valid token', async (name) => {
-    const scene = await createScene()
+    const scene = await untouchedScene()
     for (const token of [undefined, 'x', `ffat_${'0'.repeat(64)}`, `ff_${'0'.repeat(64)}`, 'a b']) {
       const answer = await ask(scene, name, token)
       expect(answer.status).toBe(401)
