@@ -161,7 +161,8 @@ describe('A session cookie', () => {
     const server = createManagedServer({ storage, clock })
     const headers = { cookie: cookieIn(session), 'x-csrf-token': session.data.csrf_token }
     const context = { context: {} }
-    for (const path of ['/evaluator/evaluate', '/evaluator/poll', '/evaluator/flag-set']) {
+    const evaluations = ['/evaluator/evaluate', '/evaluator/poll', '/ofrep/v1/evaluate/flags']
+    for (const path of [...evaluations, '/evaluator/flag-set', '/ofrep/v1/events']) {
       const { status } = await call(server, path, { headers, body: context })
       expect([path, status]).toEqual([path, expect.toBeOneOf([401, 404, 405])])
     }

@@ -220,11 +220,12 @@ describe('Credentials of the other plane', () => {
     }
   })
 
-  it('A bearer token does not authorize evaluations', async () => {
+  it('An access token does not authorize evaluations', async () => {
     const { storage, clock } = scene.world
     const flags = createManagedServer({ storage, clock })
     const body = { context: {} }
-    for (const path of ['/evaluator/evaluate', '/evaluator/poll']) {
+    const ofrep = '/ofrep/v1/evaluate/flags'
+    for (const path of ['/evaluator/evaluate', '/evaluator/poll', ofrep, `${ofrep}/a`]) {
       for (const headers of [{ 'x-api-key': token }, { authorization: `Bearer ${token}` }]) {
         expect((await call(flags, path, { body, headers })).status).toBe(401)
       }

@@ -113,6 +113,7 @@ const url = (attempt: number) => `https://hooks.large.test/${attempt}`.padEnd(20
  */
 export const CASES: readonly LargestCase[] = [
   toSdk('/evaluator/evaluate', (_, attempt) => ({ context: contextOf(attempt) })),
+  toSdk('/ofrep/v1/evaluate/flags', (_, attempt) => ({ context: contextOf(attempt) })),
   toSdk('/evaluator/poll', (_, attempt) => ({
     context: contextOf(attempt, 64 * 1024 - 600),
     since: 'none',
