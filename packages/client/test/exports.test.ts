@@ -1,12 +1,22 @@
 import { expect, it } from 'vitest'
 import manifest from '../package.json' with { type: 'json' }
+import * as express from '../src/express.ts'
+import * as fastify from '../src/fastify.ts'
 import * as client from '../src/index.ts'
 import * as local from '../src/local.ts'
 import * as node from '../src/node.ts'
 import * as testing from '../src/testing.ts'
 
 it('@ff/client has exactly the documented entries', () => {
-  const entries = ['.', './testing', './local', './node', './package.json']
+  const entries = [
+    '.',
+    './testing',
+    './local',
+    './node',
+    './express',
+    './fastify',
+    './package.json',
+  ]
   expect(Object.keys(manifest.exports)).toEqual(entries)
   expect(Object.keys(manifest.publishConfig.exports)).toEqual(entries)
 })
@@ -19,6 +29,8 @@ it('@ff/client exports exactly the listed names', () => {
   ])
   expect(Object.keys(testing)).toEqual(['createTestClient'])
   expect(Object.keys(local)).toEqual(['createLocalClient'])
+  expect(Object.keys(express)).toEqual(['requestFlags'])
+  expect(Object.keys(fastify)).toEqual(['requestFlags'])
   expect(Object.keys(node).sort()).toEqual([
     'createFlagClient',
     'createLocalClient',
