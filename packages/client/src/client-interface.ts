@@ -14,6 +14,8 @@ export type Readiness = 'live' | 'cached' | 'bootstrapped' | 'fallbacks'
 /** The state of a client. */
 export interface ClientStatus {
   readonly source: ValueSource
+  /** `true` if the values belong to the current context. */
+  readonly isOfContext: boolean
   /** `true` if the values belong to the current context and the connection keeps them current. */
   readonly isCurrent: boolean
   /** The version of the flag set; 0 if it is not known. */
@@ -56,6 +58,11 @@ export interface FlagClient<Values> {
     listener: (value: Values[Key]) => void,
   ): Unsubscribe
   /**
+   * Calls a listener each time when `status` or a value can have changed. Errors of the listener are
+   * passed to `onError`.
+   */
+  watch(listener: () => void): Unsubscribe
+  /**
    * Replaces the context. The previous values remain until the new values are available. Resolves
    * when the new values are available, when the attempt to get them has failed, or when the context
    * is replaced again.
@@ -87,8 +94,11 @@ export interface FlagClientOptions<Values> {
   /** The URL of the server, with its base path. */
   readonly url: string
   readonly sdkKey: string
-  /** The flags of the program. Created by `defineFlags` of `@ff/core`. */
-  readonly flags: Pick<FlagTypes<Values>, 'types'>
+  /**
+   * The flags of the program. Created by `defineFlags` of `@ff/core`. Without it, the client has no
+   * typed keys, as for a program that reads all its flags through OpenFeature.
+   */
+  readonly flags?: Pick<FlagTypes<Values>, 'types'>
   /** The first context. The default is the empty context. */
   readonly context?: EvaluationContext
   /** Values to use until the server responds, for example the snapshot of another client. */

@@ -6,6 +6,7 @@ import { type Platform, platformWith } from './connection/platform.ts'
 import { contextTextOf } from './json/context-text.ts'
 import { isObject, isVersion } from './json/json.ts'
 import { textHash } from './json/text-hash.ts'
+import { callWatchers } from './listening.ts'
 import { reportTo } from './reporting.ts'
 import type { FlagSnapshot } from './values/flag-detail.ts'
 import {
@@ -118,13 +119,16 @@ export function saveAnswer(state: ClientState): void {
   }
 }
 
-/** Notes the end of an attempt, and reports a new refusal of the server. */
+/** Notes the end of an attempt, calls the watchers, and reports a new refusal of the server. */
 export function noteFailure(state: ClientState, failure?: ConnectionFailure | false): void {
   settle(state)
-  if (failure === 'invalidContext') state.store.invalidContext = 'server'
-  if (!failure) return
-  const refused = failure === 'refused' ? 'SDK key' : 'context'
-  state.store.report(new Error(`The flag server refuses the ${refused}`))
+  const { store } = state
+  if (failure === 'invalidContext') store.invalidContext = 'server'
+  if (failure) {
+    const refused = failure === 'refused' ? 'SDK key' : 'context'
+    store.report(new Error(`The flag server refuses the ${refused}`))
+  }
+  callWatchers(store)
 }
 
 /** Resolves the promises of pending callers. */

@@ -57,11 +57,17 @@ export function createFlagClient<Values>(options: FlagClientOptions<Values>): Fl
   return client as unknown as FlagClient<Values>
 }
 
-function statusOf({ store, connection }: ConnectedState): ClientStatus {
-  const { source, version, updatedAt } = store.shown
-  const isCurrent = connection.isCurrent && store.shown === store.current
-  const { failure } = connection
-  return { source, isCurrent, version, updatedAt, connection: stateOf(connection), failure }
+function statusOf({ store, sync, connection }: ConnectedState): ClientStatus {
+  const { source, version, updatedAt, contextText } = store.shown
+  return {
+    source,
+    isOfContext: contextText === sync.contextText,
+    isCurrent: connection.isCurrent && store.shown === store.current,
+    version,
+    updatedAt,
+    connection: stateOf(connection),
+    failure: connection.failure,
+  }
 }
 
 async function changeContext(

@@ -16,8 +16,11 @@ export interface LocalClientOptions<Values> {
   readonly url: string
   /** An SDK key of the kind `server`. */
   readonly sdkKey: string
-  /** The flags of the program. Created by `defineFlags` of `@ff/core`. */
-  readonly flags: Pick<FlagTypes<Values>, 'types'>
+  /**
+   * The flags of the program. Created by `defineFlags` of `@ff/core`. Without it, the client has no
+   * typed keys, as for a program that reads all its flags through OpenFeature.
+   */
+  readonly flags?: Pick<FlagTypes<Values>, 'types'>
   /**
    * The sources of flag sets. The default is `['server']`. Functions are called one after another at
    * the start, and every 30 to 60 seconds while the server does not keep the flag set current. The
@@ -86,6 +89,11 @@ export interface LocalClient<Values> {
   subscribe(listener: FlagSetListener): Unsubscribe
   /** Calls a listener when one flag can have other values than before. */
   subscribe<Key extends keyof Values & string>(key: Key, listener: FlagSetListener): Unsubscribe
+  /**
+   * Calls a listener each time when `status` can have changed. Errors of the listener are passed to
+   * `onError`.
+   */
+  watch(listener: () => void): Unsubscribe
   /**
    * Resolves when the server has confirmed the flag set or, without the server as a source, when
    * all sources were called; but after `timeoutMs` (default 5,000) at the latest.

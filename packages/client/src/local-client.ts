@@ -5,10 +5,11 @@ import { closeConnection, openConnection, stateOf } from './connection/connectio
 import { platformWith } from './connection/platform.ts'
 import { contextTextOf } from './json/context-text.ts'
 import { textHash } from './json/text-hash.ts'
+import { addListener, callWatchers } from './listening.ts'
 import { readSources, SOURCES } from './local/flag-set-sources.ts'
 import { followSteps, STEP } from './local/flag-set-state.ts'
 import { toSubscription } from './local/flag-set-sync.ts'
-import { addListener, type FlagSetListener } from './local/listeners.ts'
+import type { FlagSetListener } from './local/listeners.ts'
 import { isContext } from './local/local-evaluator.ts'
 import {
   createLocalState,
@@ -28,6 +29,8 @@ import { READINESS } from './readiness.ts'
 import { reportTo } from './reporting.ts'
 import type { FlagSnapshot } from './values/flag-detail.ts'
 
+const REFUSAL =
+  'The flag server refuses the SDK key: it is unknown or revoked, or its kind is not `server`'
 const READY_TIMEOUT_MS = 5000
 const CLOSE_TIMEOUT_MS = 5000
 /** The name of the alarm that ends the attempt to report the last evaluations. */
@@ -51,14 +54,17 @@ export function createLocalClient<Values>(
       transport,
       alarms: state.alarms,
       subscription: toSubscription(state.sync),
-      onCurrent: () => useServer(state),
+      onCurrent() {
+        useServer(state)
+        callWatchers(state)
+      },
       onFailure: (failure) => {
-        if (failure !== 'refused') return
-        const message =
-          'The flag server refuses the SDK key: it is unknown or revoked, or its kind is not `server`'
-        state.options.report(new Error(message))
-        // No other source can provide a flag set.
-        if (sources.length === 1) finishReady(state)
+        if (failure === 'refused') {
+          state.options.report(new Error(REFUSAL))
+          // No other source can provide a flag set.
+          if (sources.length === 1) finishReady(state)
+        }
+        callWatchers(state)
       },
     })
     // A socket sends no whole flag set.
@@ -121,6 +127,7 @@ function methodsOf(state: LocalState): LocalClient<Readonly<Record<string, unkno
   const view = {
     evaluator,
     subscribe: (listener: FlagSetListener) => subscribe(listener),
+    watch: (listener: () => void) => addListener(state.watchers, listener),
     status: () => statusOf(state),
     ready,
     snapshot,
@@ -134,6 +141,7 @@ function methodsOf(state: LocalState): LocalClient<Readonly<Record<string, unkno
     for: (context) => createLocalView(view, context),
     snapshot,
     subscribe,
+    watch: view.watch,
     ready,
     get status() {
       return statusOf(state)
@@ -149,6 +157,7 @@ function statusOf({ evaluator, sync, connection, updatedAt }: LocalState): Local
   const failure = connection?.failure
   return {
     source: evaluator.source,
+    isOfContext: true,
     isCurrent: connection?.isCurrent === true,
     version: evaluator.flagSet?.version ?? 0,
     root: sync.held?.root.root,
@@ -185,7 +194,7 @@ function addSubscription(state: LocalState, key: unknown, listener?: FlagSetList
   const { listeners, clock, isClosed } = state
   if (isClosed) return () => {}
   if (listeners.functions.size === 0) state.steppedAt = clock.now()
-  const remove = addListener(listeners, (flagKeys) => {
+  const remove = addListener(listeners.functions, (flagKeys: readonly string[]) => {
     if (listener === undefined) (key as FlagSetListener)(flagKeys)
     else if (flagKeys.includes(key as string)) listener(flagKeys)
   })
@@ -225,6 +234,7 @@ function close(state: LocalState): Promise<void> {
   if (alarms.has(SAVE)) save(state)
   for (const name of [SAVE, SOURCES, STEP]) alarms.clear(name)
   state.listeners.functions.clear()
+  state.watchers.clear()
   settleReady(state)
   return new Promise((resolve) => {
     const finish = () => {

@@ -1,4 +1,5 @@
 import type { ClientStatus, FlagClient, Readiness, Unsubscribe } from './client-interface.ts'
+import { addListener, attempt, callWatchers, type Watchers } from './listening.ts'
 import type { FlagSetListener } from './local/listeners.ts'
 import { isContext, type LocalEvaluator } from './local/local-evaluator.ts'
 import type { ClientErrorCode, FlagDetail, FlagSnapshot } from './values/flag-detail.ts'
@@ -7,6 +8,7 @@ import type { ClientErrorCode, FlagDetail, FlagSnapshot } from './values/flag-de
 export interface LocalViewOptions {
   readonly evaluator: LocalEvaluator
   readonly subscribe: (listener: FlagSetListener) => Unsubscribe
+  readonly watch: (listener: () => void) => Unsubscribe
   readonly status: () => ClientStatus
   readonly ready: (options?: { readonly timeoutMs?: number }) => Promise<Readiness>
   readonly snapshot: (context: unknown) => FlagSnapshot
@@ -27,7 +29,9 @@ interface LocalView extends LocalViewOptions {
   frozen: LocalEvaluator | undefined
   isClosed: boolean
   readonly subscribers: Map<string, Subscribers>
-  unsubscribe: Unsubscribe | undefined
+  readonly watchers: Watchers
+  /** Removes the listeners of this view from the local client; `undefined` if there are none. */
+  unfollow: Unsubscribe | undefined
 }
 
 /** The error codes of the engine that clients also have. */
@@ -49,13 +53,15 @@ export function createLocalView(
     frozen: undefined,
     isClosed: false,
     subscribers: new Map(),
-    unsubscribe: undefined,
+    watchers: new Set(),
+    unfollow: undefined,
   }
   setContext(view, context)
   return {
     value: (key, fallback) => valueIn(view, key, fallback),
     detail: (key, fallback) => detailOf(view, key, fallback),
     subscribe: (key, listener) => subscribe(view, key, listener),
+    watch: (listener) => watch(view, listener),
     get status() {
       return statusOf(view)
     },
@@ -70,12 +76,7 @@ export function createLocalView(
       view.frozen = undefined
       callSubscribers(view)
     },
-    close() {
-      view.isClosed = true
-      view.unsubscribe?.()
-      view.unsubscribe = undefined
-      view.subscribers.clear()
-    },
+    close: () => close(view),
   }
 }
 
@@ -93,12 +94,13 @@ function detailOf(view: LocalView, key: string, fallback: unknown): FlagDetail<u
   return { ...detail, reason: 'ERROR', errorCode: isContextInvalid ? 'INVALID_CONTEXT' : known }
 }
 
-function statusOf({ status, frozen, isClosed }: LocalView): ClientStatus {
+function statusOf({ status, frozen, context, isClosed }: LocalView): ClientStatus {
   const current = status()
   return {
     ...current,
     ...(frozen && { isCurrent: false, version: frozen.flagSet?.version ?? 0 }),
     ...(isClosed && { isCurrent: false, connection: 'closed' }),
+    isOfContext: context !== undefined,
   }
 }
 
@@ -121,25 +123,57 @@ function reset(view: LocalView, context: unknown): void {
 function subscribe(view: LocalView, key: string, callback: (value: unknown) => void): Unsubscribe {
   const { subscribers, isClosed } = view
   if (isClosed) return () => {}
-  view.unsubscribe ??= view.subscribe((keys) => callSubscribers(view, keys))
+  follow(view)
   const known = subscribers.get(key) ?? { value: valueIn(view, key), listeners: new Set() }
-  // Each call adds another function, so that one callback can be added twice.
-  const listener = (value: unknown) => callback(value)
   subscribers.set(key, known)
-  known.listeners.add(listener)
+  const remove = addListener(known.listeners, callback)
   return () => {
-    known.listeners.delete(listener)
+    remove()
     if (known.listeners.size > 0 || subscribers.get(key) !== known) return
     subscribers.delete(key)
-    if (subscribers.size > 0) return
-    view.unsubscribe?.()
-    view.unsubscribe = undefined
+    unfollow(view)
   }
+}
+
+function watch(view: LocalView, callback: () => void): Unsubscribe {
+  if (view.isClosed) return () => {}
+  follow(view)
+  const remove = addListener(view.watchers, callback)
+  return () => {
+    remove()
+    unfollow(view)
+  }
+}
+
+/** Calls the listeners of the view after changes of the local client. */
+function follow(view: LocalView): void {
+  if (view.unfollow) return
+  const unsubscribe = view.subscribe((keys) => callSubscribers(view, keys))
+  const unwatch = view.watch(() => callWatchers(view))
+  view.unfollow = () => {
+    unsubscribe()
+    unwatch()
+  }
+}
+
+/** Ends `follow` if the view has no listeners. */
+function unfollow(view: LocalView): void {
+  if (view.subscribers.size > 0 || view.watchers.size > 0) return
+  view.unfollow?.()
+  view.unfollow = undefined
+}
+
+function close(view: LocalView): void {
+  view.isClosed = true
+  view.subscribers.clear()
+  callWatchers(view)
+  view.watchers.clear()
+  unfollow(view)
 }
 
 /** Calls the listeners of the flags in `keys`, or of all flags, whose values have changed. */
 function callSubscribers(view: LocalView, keys?: readonly string[]): void {
-  const { subscribers, frozen, report } = view
+  const { subscribers, frozen } = view
   if (frozen) return
   const changed: [Subscribers, unknown][] = []
   for (const key of keys ?? [...subscribers.keys()]) {
@@ -153,13 +187,10 @@ function callSubscribers(view: LocalView, keys?: readonly string[]): void {
     for (const listener of [...known.listeners]) {
       // A listener can change the values again. The later change calls all listeners.
       if (known.value !== value) break
-      try {
-        listener(value)
-      } catch (error) {
-        report(error)
-      }
+      attempt(view, () => listener(value))
     }
   }
+  callWatchers(view)
 }
 
 function isSame(before: unknown, after: unknown): boolean {

@@ -1,4 +1,5 @@
 import type { FlagClient } from './client-interface.ts'
+import { addListener } from './listening.ts'
 import {
   detailOf,
   type FlagStore,
@@ -11,7 +12,7 @@ import {
 /** The methods of a client that only need its values. */
 export type ReadingMethods = Pick<
   FlagClient<Readonly<Record<string, unknown>>>,
-  'value' | 'detail' | 'subscribe' | 'snapshot' | 'freeze' | 'unfreeze'
+  'value' | 'detail' | 'subscribe' | 'watch' | 'snapshot' | 'freeze' | 'unfreeze'
 >
 
 /** Returns the methods of a client that read the values of a store. */
@@ -20,6 +21,7 @@ export function readingMethods(store: FlagStore): ReadingMethods {
     value: (key, fallback) => shownValue(store, key, fallback),
     detail: (key, fallback) => detailOf(store, key, fallback),
     subscribe: (key, listener) => subscribe(store, key, listener),
+    watch: (listener) => addListener(store.watchers, listener),
     snapshot: () => snapshotOf(store),
     freeze() {
       store.isFrozen = true

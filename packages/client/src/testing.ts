@@ -34,7 +34,8 @@ export function createTestClient<Values>(
     get status() {
       const { source, version, updatedAt } = store.shown
       const connection = isOpen ? 'socket' : 'closed'
-      return { source, isCurrent: isOpen, version, updatedAt, connection, failure: undefined }
+      const state = { isOfContext: true, isCurrent: isOpen, connection } as const
+      return { source, ...state, version, updatedAt, failure: undefined }
     },
     setContext: () => Promise.resolve(),
     async reset() {

@@ -3,6 +3,7 @@ import type { FlagType } from '@ff/core/flag-types'
 import { createAlarms } from '../connection/alarms.ts'
 import type { Connection } from '../connection/connection-state.ts'
 import type { Platform } from '../connection/platform.ts'
+import { callWatchers, type Watchers } from '../listening.ts'
 import type { FlagCache } from '../values/value-cache.ts'
 import { asCachedFlagSet, cacheNameOf, cacheTextOf } from './cached-flag-set.ts'
 import { type FlagSetState, useFlagSet } from './flag-set-state.ts'
@@ -32,6 +33,9 @@ export interface LocalState extends FlagSetState {
   readonly reporter: UsageReporter | undefined
   /** `undefined` if the server is not a source. */
   connection: Connection | undefined
+  /** The functions that are called after each change of the status. */
+  readonly watchers: Watchers
+  readonly report: (error: unknown) => void
   /** The callers that wait until the flag set is current. */
   readonly pendingReady: Set<() => void>
   /** `true` if nothing has to be awaited any longer. */
@@ -85,6 +89,8 @@ export function createLocalState(options: LocalStateOptions): LocalState {
       onRefusal: (refusal) => reportRefusal(state, refusal),
     },
     connection: undefined,
+    watchers: new Set(),
+    report,
     pendingReady: new Set(),
     ...{ steppedAt: clock.now(), isReady: false, isClosed: false },
     ...{ updatedAt: undefined, clientView: undefined, saved: undefined },
@@ -124,6 +130,7 @@ export function offer(
   else {
     sync.held = after
     useFlagSet(state, after.flagSet, source)
+    callWatchers(state)
   }
   return typeof after !== 'string'
 }

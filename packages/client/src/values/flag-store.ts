@@ -1,6 +1,7 @@
 import type { FlagValues, JsonValue } from '@ff/core'
 import type { FlagType } from '@ff/core/flag-types'
 import { textHash } from '../json/text-hash.ts'
+import { addListener, attempt, callWatchers, type Watchers } from '../listening.ts'
 import type { ClientErrorCode, FlagDetail, FlagSnapshot, ValueSource } from './flag-detail.ts'
 
 /** The values of one context. A state never changes; an update creates the next one. */
@@ -43,6 +44,8 @@ export interface FlagStore {
   /** The part that refuses the last context; `undefined` if the context is valid. */
   invalidContext: 'client' | 'server' | undefined
   readonly subscribers: Map<string, Subscribers>
+  /** The functions that are called after each change of the values or the status. */
+  readonly watchers: Watchers
   readonly report: (error: unknown) => void
 }
 
@@ -51,7 +54,14 @@ export function createFlagStore(
   options: Pick<FlagStore, 'types' | 'overrides' | 'report' | 'invalidContext'>,
 ): FlagStore {
   const none = noValues(undefined)
-  return { ...options, shown: none, current: none, isFrozen: false, subscribers: new Map() }
+  return {
+    ...options,
+    shown: none,
+    current: none,
+    isFrozen: false,
+    subscribers: new Map(),
+    watchers: new Set(),
+  }
 }
 
 /** Returns the state of a context without values. */
@@ -103,13 +113,10 @@ export function setState(store: FlagStore, state: FlagState): void {
     for (const listener of [...subscribers.listeners]) {
       // A listener can change the values again. The later change calls all listeners.
       if (subscribers.value !== value) break
-      try {
-        listener(value)
-      } catch (error) {
-        store.report(error)
-      }
+      attempt(store, () => listener(value))
     }
   }
+  callWatchers(store)
 }
 
 /** Returns the value of a flag: its override, its last known value or a fallback. */
@@ -142,11 +149,8 @@ export function subscribe(
 ): () => void {
   const { subscribers } = store
   const known = subscribers.get(key) ?? { value: shownValue(store, key), listeners: new Set() }
-  // Each call adds another function, so that one callback can be added twice.
-  const listener = (value: unknown) => callback(value)
   subscribers.set(key, known)
-  known.listeners.add(listener)
-  return () => void known.listeners.delete(listener)
+  return addListener(known.listeners, callback)
 }
 
 /** Returns the current values, without those of removed flags. */
