@@ -61,5 +61,18 @@ export default [
     brotli: true,
     modifyEsbuildConfig,
   },
+  {
+    name: '@ff/openfeature/web, with the client and the web SDK of OpenFeature',
+    path: 'packages/openfeature/dist/web.js',
+    import: {
+      './packages/openfeature/dist/web.js': '{ createFlagProvider }',
+      './packages/client/dist/index.js': '{ createFlagClient }',
+      './packages/openfeature/node_modules/@openfeature/web-sdk/dist/esm/index.js':
+        '{ OpenFeature }',
+    },
+    limit: '13.5 kB',
+    brotli: true,
+    modifyEsbuildConfig,
+  },
   ...dashboardSizes(),
 ]

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
-const PACKAGES = ['core', 'protocol', 'storage', 'server', 'management', 'client']
+const PACKAGES = ['core', 'protocol', 'storage', 'server', 'management', 'client', 'openfeature']
 
 /** The packages whose tests need a database server, which one set-up file starts. */
 const ON_POSTGRES = ['storage', 'server', 'management']

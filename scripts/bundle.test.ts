@@ -112,6 +112,16 @@ const CASES: readonly Case[] = [
     value: 'dark',
   },
   {
+    packageName: 'openfeature',
+    entry: './web',
+    program: `(() => {
+      const detail = () => ({ value: 'dark', source: 'server', version: 1 })
+      const provider = entry.createFlagProvider({ detail, status: { isOfContext: true } })
+      return provider.resolveStringEvaluation('theme', 'light').value
+    })()`,
+    value: 'dark',
+  },
+  {
     packageName: 'storage',
     entry: '.',
     program: `(async () => {

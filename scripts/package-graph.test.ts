@@ -29,6 +29,13 @@ const GRAPH: Readonly<Record<string, PackageRule>> = {
     // The local client contains the engine.
     except: /src\/local[/.-]/,
   },
+  openfeature: {
+    level: 3,
+    internal: ['client'],
+    external: [],
+    optionalPeers: ['@openfeature/core', '@openfeature/server-sdk', '@openfeature/web-sdk'],
+    typesOnly: ['client'],
+  },
   dashboard: { level: 2, internal: [], external: [], bundled: ['protocol'] },
   server: {
     level: 3,

@@ -16,6 +16,7 @@ const FOLDERS_WITHOUT_CYCLE = [
   'server',
   'management',
   'client',
+  'openfeature',
   'dashboard',
 ]
 

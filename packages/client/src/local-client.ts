@@ -5,7 +5,6 @@ import { closeConnection, openConnection, stateOf } from './connection/connectio
 import { platformWith } from './connection/platform.ts'
 import { contextTextOf } from './json/context-text.ts'
 import { textHash } from './json/text-hash.ts'
-import { addListener, callWatchers } from './listening.ts'
 import { readSources, SOURCES } from './local/flag-set-sources.ts'
 import { followSteps, STEP } from './local/flag-set-state.ts'
 import { toSubscription } from './local/flag-set-sync.ts'
@@ -28,6 +27,7 @@ import { createLocalView } from './local-view.ts'
 import { READINESS } from './readiness.ts'
 import { reportTo } from './reporting.ts'
 import type { FlagSnapshot } from './values/flag-detail.ts'
+import { addListener, callWatchers } from './values/listening.ts'
 
 const REFUSAL =
   'The flag server refuses the SDK key: it is unknown or revoked, or its kind is not `server`'

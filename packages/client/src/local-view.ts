@@ -1,8 +1,8 @@
 import type { ClientStatus, FlagClient, Readiness, Unsubscribe } from './client-interface.ts'
-import { addListener, attempt, callWatchers, type Watchers } from './listening.ts'
 import type { FlagSetListener } from './local/listeners.ts'
 import { isContext, type LocalEvaluator } from './local/local-evaluator.ts'
 import type { ClientErrorCode, FlagDetail, FlagSnapshot } from './values/flag-detail.ts'
+import { addListener, attempt, callWatchers, type Watchers } from './values/listening.ts'
 
 /** The parts of a local client that its views need. */
 export interface LocalViewOptions {

@@ -1,5 +1,4 @@
 import type { FlagClient } from './client-interface.ts'
-import { addListener } from './listening.ts'
 import {
   detailOf,
   type FlagStore,
@@ -8,6 +7,7 @@ import {
   snapshotOf,
   subscribe,
 } from './values/flag-store.ts'
+import { addListener } from './values/listening.ts'
 
 /** The methods of a client that only need its values. */
 export type ReadingMethods = Pick<

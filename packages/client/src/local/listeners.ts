@@ -1,4 +1,4 @@
-import { attempt } from '../listening.ts'
+import { attempt } from '../values/listening.ts'
 
 /** A function that receives the keys of the flags that can have other values than before. */
 export type FlagSetListener = (flagKeys: readonly string[]) => void

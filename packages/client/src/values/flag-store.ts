@@ -1,8 +1,8 @@
 import type { FlagValues, JsonValue } from '@ff/core'
 import type { FlagType } from '@ff/core/flag-types'
 import { textHash } from '../json/text-hash.ts'
-import { addListener, attempt, callWatchers, type Watchers } from '../listening.ts'
 import type { ClientErrorCode, FlagDetail, FlagSnapshot, ValueSource } from './flag-detail.ts'
+import { addListener, attempt, callWatchers, type Watchers } from './listening.ts'
 
 /** The values of one context. A state never changes; an update creates the next one. */
 export interface FlagState {
