@@ -25,24 +25,24 @@ interface Step {
   readonly code: string
 }
 
-/** Returns the blocks of the quick starts in order. Each port is replaced by a free one. */
-async function stepsOf(
-  page: string,
-): Promise<{ steps: Step[]; ports: ReadonlyMap<string, string> }> {
+/** Returns a free port for each port of the quick starts. */
+async function freePorts(): Promise<ReadonlyMap<string, string>> {
+  const ports = new Map<string, string>()
+  for (const port of ['4400', '3000', '3001']) ports.set(port, await freePort())
+  return ports
+}
+
+/** Returns the blocks of the quick starts of a page in order. */
+function stepsOf(page: string, ports: ReadonlyMap<string, string>): readonly Step[] {
   let text = readFileSync(join(root, page), 'utf8')
   text = text.slice(
-    text.indexOf('## Node quick start'),
+    text.search(/^## .* quick start$/m),
     text.indexOf('<!-- end of quick starts -->'),
   )
-  const ports = new Map<string, string>()
-  for (const port of ['4400', '3000', '3001']) {
-    ports.set(port, await freePort())
-    text = text.replaceAll(port, ports.get(port) ?? '')
-  }
-  const steps = [...text.matchAll(STEP)].map(([, mark, detail = '', language = '', code = '']) => {
+  for (const [port, free] of ports) text = text.replaceAll(port, free)
+  return [...text.matchAll(STEP)].map(([, mark, detail = '', language = '', code = '']) => {
     return { mark, detail, language, code }
   })
-  return { steps, ports }
 }
 
 /** Runs the steps as a reader does, who pastes them one after another. */
@@ -60,7 +60,7 @@ class Reader {
     else if (mark === 'start') await this.#start(code, detail)
     else if (language === 'sh') {
       const output = await this.#run(code)
-      if (mark === 'output') expect(output, code).toBe(detail)
+      if (mark === 'output') expect(output.trimEnd(), code).toBe(detail)
     }
   }
 
@@ -93,17 +93,21 @@ class Reader {
 }
 
 it(
-  'The quick starts of docs/clients.md work in an empty folder when they are pasted',
+  'The quick starts of docs/clients.md and docs/openfeature.md work in an empty folder when they are pasted',
   async () => {
     expect(
       existsSync(CHROMIUM),
       `Install Chromium, or set CHROMIUM to its path (${CHROMIUM})`,
     ).toBe(true)
-    const others = ['tsx@4.23.15', 'esbuild@0.28.2', '@photostructure/sqlite@1']
+    const tools = ['tsx@4.23.15', 'esbuild@0.28.2', '@photostructure/sqlite@1']
+    const sdks = ['core@1.12.0', 'server-sdk@1.23.0', 'web-sdk@1.10.0']
+    const others = [...tools, ...sdks.map((sdk) => `@openfeature/${sdk}`)]
     const project = await installedProject({ packages: packageNames, others })
-    const { steps, ports } = await stepsOf('docs/clients.md')
+    const ports = await freePorts()
     const reader = new Reader(project)
-    for (const step of steps) await reader.follow(step)
+    for (const page of ['docs/clients.md', 'docs/openfeature.md']) {
+      for (const step of stepsOf(page, ports)) await reader.follow(step)
+    }
     await checkPage(project, ports)
   },
   5 * MINUTE_MS,

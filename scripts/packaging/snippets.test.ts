@@ -22,7 +22,7 @@ it(
   async () => {
     const programs = snippets.flatMap((page) => page.programs)
     expect(programs.length).toBeGreaterThan(0)
-    const others = ['zod', '@photostructure/sqlite@1']
+    const others = ['zod', '@photostructure/sqlite@1', '@openfeature/web-sdk@^1.10.0']
     const project = await installedProject({ packages: packageNames, others })
     for (const { name, code } of programs) project.write(`src/${name}.ts`, code)
     await project.compile()
