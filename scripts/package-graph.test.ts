@@ -31,7 +31,7 @@ const GRAPH: Readonly<Record<string, PackageRule>> = {
   },
   openfeature: {
     level: 3,
-    internal: ['client'],
+    internal: ['client', 'protocol'],
     external: [],
     optionalPeers: ['@openfeature/core', '@openfeature/server-sdk', '@openfeature/web-sdk'],
     typesOnly: ['client'],

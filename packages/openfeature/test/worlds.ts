@@ -1,6 +1,7 @@
 import type { Fetch } from '@ff/client'
 import { createFlagClient, createLocalClient } from '@ff/client/node'
 import type { BaseHook, EvaluationContext, EvaluationDetails, FlagValue } from '@openfeature/core'
+import { OFREPProvider } from '@openfeature/ofrep-provider'
 import * as serverSdk from '@openfeature/server-sdk'
 import * as webSdk from '@openfeature/web-sdk'
 import { createFlagProvider as createServerProvider } from '../src/server.ts'
@@ -27,7 +28,7 @@ export interface ClientOptions {
 
 /** An SDK of OpenFeature with a provider of this package. */
 export interface World {
-  readonly name: 'web' | 'server'
+  readonly name: 'web' | 'server' | 'OFREP'
   /**
    * Sets a provider. Resolves when OpenFeature has initialized it; rejects as OpenFeature does. A
    * closed provider is closed before it is set.
@@ -98,5 +99,18 @@ export const serverWorld: World = {
   },
   async reset() {
     await serverSdk.OpenFeature.clearProviders()
+  },
+}
+
+/** The server SDK with OpenFeature's own provider for the remote evaluation protocol. */
+export const ofrepWorld: World = {
+  ...serverWorld,
+  name: 'OFREP',
+  async use({ url, serverKey }) {
+    const headers: [string, string][] = [['X-API-Key', serverKey]]
+    await serverSdk.OpenFeature.setProviderAndWait(new OFREPProvider({ baseUrl: url, headers }))
+  },
+  get status() {
+    return serverWorld.status
   },
 }
