@@ -1,8 +1,8 @@
 import type { EvaluationDetails, FlagValue } from '@openfeature/core'
 
 /**
- * The flags of the application. Add a property `flags` by module augmentation, and OpenFeature's
- * clients know the keys and the values of these flags:
+ * The flags of the application. If a module augmentation adds the property `flags`, the methods of
+ * OpenFeature's clients have the types of these flags:
  *
  * ```ts
  * declare module '@ff/openfeature/web' {

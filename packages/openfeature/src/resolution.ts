@@ -3,7 +3,7 @@ import { ErrorCode, type FlagMetadata, type ResolutionDetails } from '@openfeatu
 /** The type of value that an application has requested. */
 export type RequestedType = 'boolean' | 'string' | 'number' | 'object'
 
-/** A value that a client knows, before its type is checked. */
+/** A known value, before its type is checked. */
 export interface KnownValue {
   readonly value: unknown
   readonly reason: string

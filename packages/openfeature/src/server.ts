@@ -93,7 +93,6 @@ class ServerProvider implements Provider {
   readonly events = new OpenFeatureEventEmitter()
   readonly #client: UntypedClient
   readonly #reports: StatusReports
-  #unfollow = () => {}
 
   constructor(client: UntypedClient) {
     this.#client = client
@@ -112,7 +111,6 @@ class ServerProvider implements Provider {
 
   async onClose(): Promise<void> {
     this.#reports.close()
-    this.#unfollow()
     await this.#client.close()
   }
 
@@ -160,18 +158,12 @@ class ServerProvider implements Provider {
     return resolved(type, defaultValue, { value, reason, ...variant, flagMetadata })
   }
 
+  /** Reports changes until the client is closed. */
   #follow(): void {
-    this.#unfollow()
-    const stops = [
-      this.#client.watch(() => this.#reports.check()),
-      this.#client.subscribe((flagsChanged) => {
-        const details = { flagsChanged: [...flagsChanged] }
-        this.events.emit(ProviderEvents.ConfigurationChanged, details)
-      }),
-    ]
-    this.#unfollow = () => {
-      for (const stop of stops) stop()
-    }
+    this.#client.watch(() => this.#reports.check())
+    this.#client.subscribe((flagsChanged) => {
+      this.events.emit(ProviderEvents.ConfigurationChanged, { flagsChanged: [...flagsChanged] })
+    })
   }
 }
 

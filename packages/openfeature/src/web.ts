@@ -109,7 +109,6 @@ class WebProvider implements Provider {
     await this.#ready
     this.#reports.throwIfClosed()
     this.#changes.take()
-    this.#unwatch()
     this.#unwatch = this.#client.watch(() => this.#follow())
     this.#reports.start()
   }

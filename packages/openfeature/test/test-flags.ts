@@ -71,7 +71,8 @@ function toDefinition(
 function toRule(key: string, expression: string): RuleDefinition {
   const [, condition = '', variant = ''] = /^(.*) \? '(.*)' : ''$/.exec(expression) ?? []
   const conditions = CONDITIONS[condition]
-  if (conditions === undefined) throw new Error(`The expression "${expression}" is not known.`)
+  if (conditions === undefined)
+    throw new Error(`The expression "${expression}" has no conditions here.`)
   return {
     id: `rule-${key}`,
     orderIndex: 0,

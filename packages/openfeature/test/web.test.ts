@@ -163,6 +163,20 @@ describe('the provider of the web SDK', () => {
     expect(themeOf().value).toBe('light')
   })
 
+  it('A change of the context during the initialization does not make the provider ready.', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    scene = createScene({ context: {} }, (server) => server.stop())
+    const set = OpenFeature.setProviderAndWait(createFlagProvider(scene.client), user)
+    await scene.time.advance(100)
+    const change = OpenFeature.setContext({ targetingKey: 'u2' })
+    await scene.time.advance(100)
+    expect(evaluator.providerStatus).toBe(ClientProviderStatus.RECONCILING)
+    await scene.time.advance(6000)
+    await Promise.all([set, change])
+    await vi.advanceTimersByTimeAsync(0)
+    expect(evaluator.providerStatus).toBe(ClientProviderStatus.STALE)
+  })
+
   it('A change of the context to cached values takes no time, and another one reconciles.', async () => {
     await use({ cache: memoryCache() })
     await scene.time.advance(2000)
@@ -261,6 +275,18 @@ describe('the provider of the web SDK', () => {
         expect([started.timers, vi.getTimerCount()]).toEqual([0, 0])
       }
     }
+  })
+
+  it('A provider that is closed emits no events.', async () => {
+    await use()
+    const provider = OpenFeature.getProvider()
+    const seen: unknown[] = []
+    provider.events?.addHandler(ProviderEvents.ConfigurationChanged, () => seen.push('changed'))
+    scene.client.freeze()
+    scene.server.publish({ theme: 'dark' })
+    await OpenFeature.clearProviders()
+    scene.client.unfreeze()
+    expect([scene.client.value('theme'), seen]).toEqual(['dark', []])
   })
 
   it('A test client is a provider without a server.', async () => {

@@ -4,7 +4,7 @@ import { expect, expectTypeOf, it } from 'vitest'
 import { createFlagProvider } from '../../src/server.ts'
 import { shopFlags } from './shop-flags.ts'
 
-it('The server SDK knows the keys and the values of the registered flags.', async () => {
+it('The methods of the server SDK have the types of the registered flags.', async () => {
   const local = createLocalClient({
     url: 'http://127.0.0.1:1',
     sdkKey: 'ff_1',

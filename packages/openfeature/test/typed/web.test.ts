@@ -4,7 +4,7 @@ import { expect, expectTypeOf, it } from 'vitest'
 import { createFlagProvider } from '../../src/web.ts'
 import { shopFlags } from './shop-flags.ts'
 
-it('The web SDK knows the keys and the values of the registered flags.', async () => {
+it('The methods of the web SDK have the types of the registered flags.', async () => {
   const provider = createFlagProvider(createTestClient(shopFlags, { theme: 'dark' }))
   await OpenFeature.setProviderAndWait(provider)
   const client = OpenFeature.getClient()
