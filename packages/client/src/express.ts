@@ -1,6 +1,10 @@
-import { createRequestFlags, type RequestFlagsOptions } from './request-flags.ts'
+import {
+  createRequestFlags,
+  type RequestFlagsOptions,
+  type RequestWithFlags,
+} from './request-flags.ts'
 
-export type { RequestFlagsOptions } from './request-flags.ts'
+export type { RequestFlagsOptions, RequestWithFlags } from './request-flags.ts'
 
 /** A middleware of Express and compatible frameworks. */
 export type RequestFlagsMiddleware<Request> = (
@@ -21,7 +25,7 @@ export type RequestFlagsMiddleware<Request> = (
  * }
  * app.use(requestFlags({ client, contextOf: (request: Request) => ({ kind: 'user', key: request.userId }) }))
  */
-export function requestFlags<Values, Request extends object>(
+export function requestFlags<Values, Request extends RequestWithFlags<Values>>(
   options: RequestFlagsOptions<Values, Request>,
 ): RequestFlagsMiddleware<Request> {
   const flagsOf = createRequestFlags(options)

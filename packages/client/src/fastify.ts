@@ -1,6 +1,10 @@
-import { createRequestFlags, type RequestFlagsOptions } from './request-flags.ts'
+import {
+  createRequestFlags,
+  type RequestFlagsOptions,
+  type RequestWithFlags,
+} from './request-flags.ts'
 
-export type { RequestFlagsOptions } from './request-flags.ts'
+export type { RequestFlagsOptions, RequestWithFlags } from './request-flags.ts'
 
 /** The part of a Fastify instance that the plugin uses. */
 export interface DecoratedApplication {
@@ -20,7 +24,7 @@ export type RequestFlagsPlugin = (application: DecoratedApplication) => Promise<
  * }
  * await app.register(requestFlags({ client, contextOf: (request: FastifyRequest) => … }))
  */
-export function requestFlags<Values, Request extends object>(
+export function requestFlags<Values, Request extends RequestWithFlags<Values>>(
   options: RequestFlagsOptions<Values, Request>,
 ): RequestFlagsPlugin {
   const flagsOf = createRequestFlags(options)

@@ -2,6 +2,14 @@ import type { EvaluationContext } from '@ff/core'
 import type { FlagClient } from './client-interface.ts'
 import type { LocalClient } from './local-client-interface.ts'
 
+/**
+ * A request with the flags of the client. The application declares them in the request of its
+ * framework.
+ */
+export interface RequestWithFlags<Values> {
+  readonly flags: FlagClient<Values>
+}
+
 /** The client that evaluates the flags of requests, and the context of each request. */
 export interface RequestFlagsOptions<Values, Request> {
   readonly client: Pick<LocalClient<Values>, 'for'>
@@ -18,7 +26,7 @@ export interface RequestFlagsOptions<Values, Request> {
  * Returns a function that returns the flags of a request: the same object each time. Their values do
  * not change during the request.
  */
-export function createRequestFlags<Values, Request extends object>({
+export function createRequestFlags<Values, Request extends RequestWithFlags<Values>>({
   client,
   contextOf,
   onError,

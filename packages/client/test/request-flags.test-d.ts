@@ -47,5 +47,9 @@ request.flags.value('new-chekout')
 if (request.flags.value('theme') === 'red') throw new Error()
 // @ts-expect-error: the fallback has another type.
 request.flags.value('retries', '3')
+const others = defineFlags({ other: bool(false) })
+const otherClient = createLocalClient({ url: 'https://flags.test', sdkKey: 'ff_1', flags: others })
+// @ts-expect-error: the requests have the flags of another client.
+expressFlags({ client: otherClient, contextOf: ofExpress })
 // @ts-expect-error: the context has no kind.
 expressFlags({ client, contextOf: () => ({ key: 7, plan: 'pro' }) })
