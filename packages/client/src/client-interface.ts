@@ -79,7 +79,7 @@ export interface FlagClient<Values> {
    */
   ready(options?: { readonly timeoutMs?: number }): Promise<Readiness>
   readonly status: ClientStatus
-  /** Returns the current values. */
+  /** Returns the current values. A frozen view of a local client returns the values that it keeps. */
   snapshot(): FlagSnapshot
   /** Keeps the values that `value` returns unchanged until `unfreeze` or `reset` is called. */
   freeze(): void

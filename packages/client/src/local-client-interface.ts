@@ -75,8 +75,12 @@ export interface LocalClient<Values> {
   ): LocalDetail<Values[Key]>
   /** Returns the values of exactly the defined flags, in an object without a prototype. */
   all(context: EvaluationContext): Readonly<Values>
-  /** Returns a client with the values of one context. It has no connection of its own. */
-  for(context: EvaluationContext): FlagClient<Values>
+  /**
+   * Returns a client with the values of one context. It has no connection of its own. A function
+   * that returns the context is called once, when the first value is read. If it throws or returns
+   * no valid context, `onError` receives the error, and the values are fallbacks.
+   */
+  for(context: EvaluationContext | (() => EvaluationContext)): FlagClient<Values>
   /**
    * Returns the values of all flags that clients can see, for the option `bootstrap` of a client
    * with the same context.

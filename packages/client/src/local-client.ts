@@ -9,7 +9,7 @@ import { readSources, SOURCES } from './local/flag-set-sources.ts'
 import { followSteps, STEP } from './local/flag-set-state.ts'
 import { toSubscription } from './local/flag-set-sync.ts'
 import type { FlagSetListener } from './local/listeners.ts'
-import { isContext } from './local/local-evaluator.ts'
+import { isContext, type LocalEvaluator } from './local/local-evaluator.ts'
 import {
   createLocalState,
   finishReady,
@@ -123,7 +123,7 @@ function methodsOf(state: LocalState): LocalClient<Readonly<Record<string, unkno
   const subscribe = (key: unknown, listener?: FlagSetListener) =>
     addSubscription(state, key, listener)
   const ready = (wait?: { readonly timeoutMs?: number }) => whenReady(state, wait)
-  const snapshot = (context: unknown) => snapshotOf(state, context)
+  const snapshot = (context: unknown, by = evaluator) => snapshotOf(state, context, by)
   const view = {
     evaluator,
     subscribe: (listener: FlagSetListener) => subscribe(listener),
@@ -139,7 +139,7 @@ function methodsOf(state: LocalState): LocalClient<Readonly<Record<string, unkno
     detail: (key, context, fallback) => evaluator.detail(key, context, fallback),
     all: (context) => evaluator.all(context),
     for: (context) => createLocalView(view, context),
-    snapshot,
+    snapshot: (context) => snapshot(context),
     subscribe,
     watch: view.watch,
     ready,
@@ -167,16 +167,17 @@ function statusOf({ evaluator, sync, connection, updatedAt }: LocalState): Local
   }
 }
 
-function snapshotOf(state: LocalState, context: unknown): FlagSnapshot {
-  const { evaluator, options } = state
+function snapshotOf(
+  { clientViews, options }: LocalState,
+  context: unknown,
+  evaluator: LocalEvaluator,
+): FlagSnapshot {
   const { flagSet } = evaluator
   if (flagSet === undefined || !isContext(context)) return { flags: {} }
   try {
-    // An earlier view is not reused, because it can have the same version after a restore.
-    if (state.clientView?.of !== flagSet) {
-      state.clientView = { of: flagSet, view: clientView(flagSet) }
-    }
-    const { view } = state.clientView
+    // The view of an earlier flag set is not reused, because it can have the same version after a restore.
+    const view = clientViews.get(flagSet) ?? clientView(flagSet)
+    clientViews.set(flagSet, view)
     const { version } = view
     const text = contextTextOf(context)
     return {

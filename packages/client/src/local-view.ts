@@ -11,7 +11,7 @@ export interface LocalViewOptions {
   readonly watch: (listener: () => void) => Unsubscribe
   readonly status: () => ClientStatus
   readonly ready: (options?: { readonly timeoutMs?: number }) => Promise<Readiness>
-  readonly snapshot: (context: unknown) => FlagSnapshot
+  readonly snapshot: (context: unknown, evaluator: LocalEvaluator) => FlagSnapshot
   readonly report: (error: unknown) => void
 }
 
@@ -24,6 +24,8 @@ interface Subscribers {
 interface LocalView extends LocalViewOptions {
   /** The last valid context; `undefined` if there was none. */
   context: unknown
+  /** Computes the first context; `undefined` after it was called or the context was replaced. */
+  compute: (() => unknown) | undefined
   isContextInvalid: boolean
   /** The evaluator of the frozen flag set; `undefined` if the view is not frozen. */
   frozen: LocalEvaluator | undefined
@@ -41,7 +43,10 @@ const CLIENT_CODES: readonly unknown[] = [
   'INVALID_CONTEXT',
 ] satisfies ClientErrorCode[]
 
-/** Creates a client with the values of one context, which a local client evaluates. */
+/**
+ * Creates a client with the values of one context, which a local client evaluates. A function that
+ * returns the context is called once, when the first value is read.
+ */
 export function createLocalView(
   options: LocalViewOptions,
   context: unknown,
@@ -49,6 +54,7 @@ export function createLocalView(
   const view: LocalView = {
     ...options,
     context: undefined,
+    compute: typeof context === 'function' ? (context as () => unknown) : undefined,
     isContextInvalid: false,
     frozen: undefined,
     isClosed: false,
@@ -56,7 +62,7 @@ export function createLocalView(
     watchers: new Set(),
     unfollow: undefined,
   }
-  setContext(view, context)
+  if (view.compute === undefined) setContext(view, context)
   return {
     value: (key, fallback) => valueIn(view, key, fallback),
     detail: (key, fallback) => detailOf(view, key, fallback),
@@ -68,7 +74,7 @@ export function createLocalView(
     setContext: async (next) => setContext(view, next),
     reset: async (next) => reset(view, next),
     ready: (ready) => view.ready(ready),
-    snapshot: () => view.snapshot(view.context),
+    snapshot: () => view.snapshot(contextIn(view), evaluatorIn(view)),
     freeze() {
       view.frozen ??= view.evaluator.frozen()
     },
@@ -80,13 +86,49 @@ export function createLocalView(
   }
 }
 
-function valueIn({ frozen, evaluator, context }: LocalView, key: string, fallback?: unknown) {
-  return (frozen ?? evaluator).value(key, context, fallback)
+function evaluatorIn({ frozen, evaluator }: LocalView): LocalEvaluator {
+  return frozen ?? evaluator
+}
+
+/** Returns the context, which is computed if it has not been needed before. */
+function contextIn(view: LocalView): unknown {
+  const { compute, report } = view
+  if (compute === undefined) return view.context
+  // The function can read flags of this view itself.
+  view.compute = undefined
+  view.context = computedContext(compute, report)
+  view.isContextInvalid ||= view.context === undefined
+  return view.context
+}
+
+/** Returns the context that a function computes; `undefined`, after a report, if it is not valid. */
+function computedContext(compute: () => unknown, report: (error: unknown) => void): unknown {
+  try {
+    const context = compute()
+    // Without a handler, a rejection ends a process of Node.
+    if (context instanceof Promise) context.catch(report)
+    else if (isContext(context)) return context
+    report(new TypeError(`A context function must return a context (got ${described(context)})`))
+  } catch (error) {
+    report(error)
+  }
+  return undefined
+}
+
+function described(value: unknown): string {
+  if (value instanceof Promise) return 'a promise'
+  if (value === null) return 'null'
+  return typeof value === 'object' ? 'an object without a valid `kind`' : typeof value
+}
+
+function valueIn(view: LocalView, key: string, fallback?: unknown): unknown {
+  return evaluatorIn(view).value(key, contextIn(view), fallback)
 }
 
 function detailOf(view: LocalView, key: string, fallback: unknown): FlagDetail<unknown> {
-  const { frozen, evaluator, context, isContextInvalid } = view
-  const { value, source, version, errorCode } = (frozen ?? evaluator).detail(key, context, fallback)
+  const context = contextIn(view)
+  const { isContextInvalid } = view
+  const { value, source, version, errorCode } = evaluatorIn(view).detail(key, context, fallback)
   const detail = { value, source, version }
   if (!isContextInvalid && source !== 'fallback') return detail
   // A client receives no value of a flag that cannot be evaluated.
@@ -94,13 +136,13 @@ function detailOf(view: LocalView, key: string, fallback: unknown): FlagDetail<u
   return { ...detail, reason: 'ERROR', errorCode: isContextInvalid ? 'INVALID_CONTEXT' : known }
 }
 
-function statusOf({ status, frozen, context, isClosed }: LocalView): ClientStatus {
+function statusOf({ status, frozen, context, compute, isClosed }: LocalView): ClientStatus {
   const current = status()
   return {
     ...current,
     ...(frozen && { isCurrent: false, version: frozen.flagSet?.version ?? 0 }),
     ...(isClosed && { isCurrent: false, connection: 'closed' }),
-    isOfContext: context !== undefined,
+    isOfContext: context !== undefined || compute !== undefined,
   }
 }
 
@@ -108,6 +150,7 @@ function setContext(view: LocalView, context: unknown): void {
   if (view.isClosed) return
   view.isContextInvalid = !isContext(context)
   if (view.isContextInvalid) return
+  view.compute = undefined
   view.context = context
   callSubscribers(view)
 }
@@ -115,6 +158,7 @@ function setContext(view: LocalView, context: unknown): void {
 function reset(view: LocalView, context: unknown): void {
   if (view.isClosed) return
   view.frozen = undefined
+  view.compute = undefined
   view.context = undefined
   setContext(view, context)
   if (view.isContextInvalid) callSubscribers(view)

@@ -43,8 +43,8 @@ export interface LocalState extends FlagSetState {
   isClosed: boolean
   /** The time at which the server last confirmed the flag set, in epoch milliseconds. */
   updatedAt: number | undefined
-  /** The view for clients of the flag set `of`. */
-  clientView: { readonly of: FlagSet; readonly view: FlagSet } | undefined
+  /** The views for clients, by flag set. */
+  readonly clientViews: WeakMap<FlagSet, FlagSet>
   /** The flag set that was last given to the cache. */
   saved: HeldFlagSet | undefined
   /** The end of all writes to the cache. */
@@ -92,8 +92,9 @@ export function createLocalState(options: LocalStateOptions): LocalState {
     watchers: new Set(),
     report,
     pendingReady: new Set(),
+    clientViews: new WeakMap(),
     ...{ steppedAt: clock.now(), isReady: false, isClosed: false },
-    ...{ updatedAt: undefined, clientView: undefined, saved: undefined },
+    ...{ updatedAt: undefined, saved: undefined },
     saving: Promise.resolve(),
   }
   return state

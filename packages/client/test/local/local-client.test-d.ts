@@ -29,6 +29,7 @@ expectTypeOf(local.detail('limits', context)).toEqualTypeOf<LocalDetail<Limits>>
 expectTypeOf(local.all(context).retries).toEqualTypeOf<number>()
 expectTypeOf(local.close()).toEqualTypeOf<Promise<void>>()
 expectTypeOf(view.value('theme')).toEqualTypeOf<'light' | 'dark'>()
+expectTypeOf(local.for(() => ({ kind: 'user', key: 'user-1' }))).toEqualTypeOf<typeof view>()
 expectTypeOf(view.detail('theme')).toEqualTypeOf<FlagDetail<'light' | 'dark'>>()
 expectTypeOf(view).toExtend<FlagClient<{ readonly theme: 'light' | 'dark' }>>
 
@@ -56,6 +57,8 @@ local.value('retries', context, '3')
 local.value('theme')
 // @ts-expect-error: the context has no kind.
 local.value('theme', { key: 7, plan: 'pro' })
+// @ts-expect-error: the context is needed when a value is read, which is synchronous.
+local.for(async () => context)
 // @ts-expect-error: `sdkKey` is missing.
 createLocalClient({ url: 'https://flags.test', flags })
 // @ts-expect-error: only `server` and functions are sources.

@@ -88,12 +88,15 @@ describe('a view of a context', () => {
     const values: unknown[] = []
     view.subscribe('banner', (value) => values.push(value))
     view.freeze()
+    const snapshot = view.snapshot()
     await set('banner', 'changed')
     expect([view.value('banner'), view.status.isCurrent, view.status.version]).toEqual([
       'hello',
       false,
       1,
     ])
+    expect(view.snapshot()).toEqual(snapshot)
+    expect(local.snapshot(free).flags['banner']).toBe('changed')
     expect(values).toEqual([])
     view.unfreeze()
     expect([view.value('banner'), view.status.isCurrent, view.status.version]).toEqual([
@@ -120,5 +123,82 @@ describe('a view of a context', () => {
     view.subscribe('banner', (value) => values.push(value))()
     await view.setContext(pro)
     expect(view.value('banner')).toBe('changed')
+  })
+})
+
+describe('a view with a context function', () => {
+  /** Returns a view, and the number of times when its context was computed. */
+  const lazyView = (contextOf: () => unknown) => {
+    const calls = { count: 0 }
+    const lazy = local.for(() => {
+      calls.count += 1
+      return contextOf() as typeof free
+    })
+    return { lazy, calls }
+  }
+
+  it('The context is computed when the first value is read, and only once.', () => {
+    const { lazy, calls } = lazyView(() => pro)
+    lazy.freeze()
+    expect([lazy.status.version, calls.count]).toEqual([1, 0])
+    expect([lazy.value('banner'), lazy.detail('banner').value]).toEqual(['other', 'other'])
+    expect(lazy.snapshot()).toEqual(local.snapshot(pro))
+    expect(calls.count).toBe(1)
+    const reads: readonly ((of: FlagClient<Values>) => unknown)[] = [
+      (of) => of.detail('banner'),
+      (of) => of.subscribe('banner', () => {}),
+      (of) => of.snapshot(),
+    ]
+    for (const read of reads) {
+      const { lazy: other, calls: ofOther } = lazyView(() => pro)
+      read(other)
+      expect(ofOther.count, String(read)).toBe(1)
+    }
+  })
+
+  it('A view that was closed before its context was needed computes it nevertheless.', () => {
+    const { lazy } = lazyView(() => pro)
+    lazy.close()
+    expect(lazy.value('banner')).toBe('other')
+  })
+
+  it('setContext and reset replace a context that was not needed.', async () => {
+    const { lazy, calls } = lazyView(() => free)
+    await lazy.setContext(pro)
+    const { lazy: other, calls: ofOther } = lazyView(() => free)
+    await other.reset(pro)
+    expect([lazy.value('banner'), other.value('banner')]).toEqual(['other', 'other'])
+    expect([calls.count, ofOther.count]).toEqual([0, 0])
+    const { lazy: third } = lazyView(() => free)
+    await third.setContext(7 as never)
+    expect(third.detail('banner')).toMatchObject({ value: 'hello', errorCode: 'INVALID_CONTEXT' })
+  })
+
+  it('If the function throws or returns no context, onError receives the error, and values are fallbacks.', async () => {
+    const thrown = new Error('no session')
+    const throwing = lazyView(() => {
+      throw thrown
+    })
+    expect(throwing.lazy.value('banner')).toBe('none')
+    expect(throwing.lazy.detail('banner').errorCode).toBe('INVALID_CONTEXT')
+    expect(throwing.calls.count).toBe(1)
+    const rejected = Promise.reject(new Error('no session, later'))
+    for (const context of [undefined, null, 7, { plan: 'no kind' }, rejected]) {
+      const { lazy } = lazyView(() => context)
+      expect([lazy.value('banner'), lazy.value('banner', 'mine')]).toEqual(['none', 'mine'])
+      expect(lazy.snapshot()).toEqual({ flags: {} })
+    }
+    await settle()
+    const got = (what: string) => `A context function must return a context (got ${what})`
+    expect(scene.errors.map((error) => (error as Error).message)).toEqual([
+      'no session',
+      ...[got('undefined'), got('null'), got('number'), got('an object without a valid `kind`')],
+      ...[got('a promise'), 'no session, later'],
+    ])
+  })
+
+  it('A function that reads the flags of its own view receives fallbacks.', () => {
+    const lazy: FlagClient<Values> = local.for(() => ({ ...pro, plan: lazy.value('title') }))
+    expect([lazy.value('banner'), lazy.value('title')]).toEqual(['hello', 'shop'])
   })
 })

@@ -74,6 +74,7 @@ async function callAll(local: LocalClient<Values>, value: unknown): Promise<void
   local.snapshot(any)
   local.subscribe(any)
   local.ready(any)
+  local.for(() => any).value('banner', any)
   const view = local.for(any)
   view.value(any, any)
   view.detail(any, any)
