@@ -13,42 +13,32 @@ export interface RequestWithFlags<Values> {
 /** The client that evaluates the flags of requests, and the context of each request. */
 export interface RequestFlagsOptions<Values, Request> {
   readonly client: Pick<LocalClient<Values>, 'for'>
-  /** Returns the context of a request. It is called when a flag of the request is first read. */
-  readonly contextOf: (request: Request) => EvaluationContext
   /**
-   * Receives errors of `contextOf`. The flags of the request then have their fallbacks. By default,
-   * the errors are not reported.
+   * Returns the context of a request. It is called when a flag of the request is first read. If it
+   * throws or returns no valid context, `onError` of the client receives the error, and the flags of
+   * the request have their fallbacks.
    */
-  readonly onError?: (error: unknown) => void
+  readonly contextOf: (request: Request) => EvaluationContext
 }
 
 /**
  * Returns a function that returns the flags of a request: the same object each time. Their values do
- * not change during the request.
+ * not change during the request. Throws a `TypeError` if an option has the wrong type.
  */
 export function createRequestFlags<Values, Request extends RequestWithFlags<Values>>({
   client,
   contextOf,
-  onError,
 }: RequestFlagsOptions<Values, Request>): (request: Request) => FlagClient<Values> {
+  if (typeof client?.for !== 'function') throw new TypeError('`client` must be a local client')
+  if (typeof contextOf !== 'function') throw new TypeError('`contextOf` must be a function')
   const views = new WeakMap<Request, FlagClient<Values>>()
   return (request) => {
     let view = views.get(request)
     if (view === undefined) {
-      view = client.for(contextIn(request))
+      view = client.for(() => contextOf(request))
       view.freeze()
       views.set(request, view)
     }
     return view
-  }
-
-  function contextIn(request: Request): EvaluationContext {
-    try {
-      return contextOf(request)
-    } catch (error) {
-      onError?.(error)
-      // Not a context, so that each flag has its fallback with `INVALID_CONTEXT`.
-      return undefined as never
-    }
   }
 }

@@ -21,7 +21,6 @@ interface FlaggedRequest {
 interface Options {
   readonly client: LocalClient<Values>
   readonly contextOf: (request: FlaggedRequest) => EvaluationContext
-  readonly onError?: (error: unknown) => void
 }
 
 type Handler = (request: FlaggedRequest) => unknown
@@ -60,12 +59,15 @@ describe.each([
 ])('request.flags in %s', (_name, start) => {
   let scene: LocalScene
   let client: LocalClient<Values>
+  const errors: unknown[] = []
   let close: () => unknown = () => {}
 
   beforeEach(async () => {
     scene = await createLocalScene()
     await scene.publish(flagChange(textFlag('banner', 'x', [proRule])))
-    client = scene.create() as unknown as LocalClient<Values>
+    errors.length = 0
+    const onError = (error: unknown) => void errors.push(error)
+    client = scene.create({ onError }) as unknown as LocalClient<Values>
     await untilCurrent(scene, client as never)
   })
 
@@ -114,7 +116,6 @@ describe.each([
   })
 
   it('Flags have their fallbacks if the context fails or is none', async () => {
-    const errors: unknown[] = []
     const failure = new Error('no session')
     const failing = () => {
       throw failure
@@ -123,18 +124,36 @@ describe.each([
       const { value, errorCode } = flags.detail('banner', 'fallback')
       return [value, errorCode]
     }
-    const options = { contextOf: failing, onError: (error: unknown) => void errors.push(error) }
-    expect(await get(options, handler)).toEqual(['fallback', 'INVALID_CONTEXT'])
+    expect(await get({ contextOf: failing }, handler)).toEqual(['fallback', 'INVALID_CONTEXT'])
     expect(errors).toEqual([failure])
-    for (const wrong of [undefined, null, 'user', { kind: 7 }, []]) {
+    const wrongs = [undefined, null, 'user', { kind: 7 }, []].map((wrong) => () => wrong)
+    for (const wrong of [...wrongs, async () => ({}), () => Promise.reject(failure)]) {
       await close()
-      const answer = await get({ contextOf: () => wrong as never }, handler)
+      const answer = await get({ contextOf: wrong as never }, handler)
       expect(answer).toEqual(['fallback', 'INVALID_CONTEXT'])
     }
+    expect(errors).toHaveLength(9)
+  })
+
+  it('A snapshot for the page has the values of the request', async () => {
+    const handler: Handler = async ({ flags }) => {
+      const before = flags.value('banner')
+      await scene.publish(flagChange(textFlag('banner', 'y')))
+      await untilCurrent(scene, client as never)
+      return [before, flags.snapshot().flags['banner']]
+    }
+    expect(await get({}, handler)).toEqual(['other', 'other'])
   })
 
   it('Flags keep their last values after the client was closed', async () => {
     await client.close()
     expect(await get({}, ({ flags }) => [flags.value('banner')])).toEqual(['other'])
   })
+})
+
+it('Options of the wrong type are refused when the application starts', () => {
+  for (const create of [expressFlags, fastifyFlags]) {
+    expect(() => create({ client: {}, contextOf } as never)).toThrow('`client`')
+    expect(() => create({ client: { for: () => {} } } as never)).toThrow('`contextOf`')
+  }
 })
