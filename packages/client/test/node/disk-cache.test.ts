@@ -10,7 +10,6 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { settle } from '../../../server/test/fake-clock.ts'
 import { flagChange, textFlag } from '../../../server/test/seed.ts'
 import { diskCache, fileSource } from '../../src/node.ts'
 import {
@@ -124,13 +123,10 @@ describe('fileSource', () => {
     expect(scene.errors).toHaveLength(1)
     writeFileSync(file, '{"version"')
     await scene.clock.advance(46_000)
-    await new Promise((resolve) => setTimeout(resolve, 50))
-    expect(scene.errors).toHaveLength(2)
+    await expect.poll(() => scene.errors).toHaveLength(2)
     writeFileSync(file, JSON.stringify(whole(3, textFlag('banner', 'from a file'))))
     await scene.clock.advance(46_000)
-    await new Promise((resolve) => setTimeout(resolve, 50))
-    await settle()
-    expect(local.value('banner', user)).toBe('from a file')
+    await expect.poll(() => local.value('banner', user)).toBe('from a file')
     chmodSync(file, 0o600)
   })
 })
