@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { OFREPProvider } from '@openfeature/ofrep-provider'
 import { OFREPWebProvider } from '@openfeature/ofrep-web-provider'
 import { OpenFeature as ServerOpenFeature } from '@openfeature/server-sdk'
-import { OpenFeature, ProviderEvents } from '@openfeature/web-sdk'
+import { OpenFeature, type Provider, ProviderEvents } from '@openfeature/web-sdk'
 import { EventSource } from 'undici'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { assertPublished } from '../../../packages/server/test/ofrep/published-schema.ts'
@@ -67,7 +67,7 @@ async function checkedFetch(
   const response = await fetch(request)
   const isBulk = new URL(request.url).pathname.endsWith('/flags')
   answers.push({ status: response.status, isBulk })
-  const body = response.status === 304 ? undefined : await response.clone().json()
+  const body: Json = response.status === 304 ? undefined : await response.clone().json()
   if (response.status === 200 && isBulk) {
     // The published schema has no value of a list.
     const flags = body.flags.filter(({ value }: Json) => !Array.isArray(value))
@@ -143,13 +143,16 @@ async function applied(): Promise<void> {
     .toBe(newest)
 }
 
-const webProvider = (key: string) =>
-  new OFREPWebProvider({
+function webProvider(key: string): Provider {
+  const provider = new OFREPWebProvider({
     baseUrl: standalone.url,
     fetchImplementation: checkedFetch,
     headers: [['X-API-Key', key]],
     cacheMode: 'disabled',
   })
+  // The types of both packages differ with `exactOptionalPropertyTypes`.
+  return provider as Provider
+}
 
 async function webClient(key = keys.client.key) {
   await OpenFeature.setContext({ targetingKey: 'user-1' })

@@ -6,7 +6,8 @@ export interface Shortcut {
   readonly keys: readonly [string] | readonly [string, string]
   /** What the shortcut does, for the list. */
   readonly name: string
-  readonly run: () => void
+  /** Absent if the page handles the keys itself, and the shortcut is only listed. */
+  readonly run?: () => void
 }
 
 const SEQUENCE_MS = 1500
@@ -41,7 +42,7 @@ export class Keyboard {
     const isSecond = first !== undefined && event.timeStamp - first.at < SEQUENCE_MS
     const found = (isSecond ? this.#find(first.key, key) : undefined) ?? this.#find(key, undefined)
     this.#first = undefined
-    if (found !== undefined) {
+    if (found?.run !== undefined) {
       event.preventDefault()
       found.run()
     } else if (this.shortcuts.some(({ keys }) => keys.length === 2 && keys[0] === key)) {

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { PROJECT } from '../../test/fake-server.ts'
 import { FakeShop, FLAG } from '../../test/fake-shop.ts'
 import { renderApp } from '../../test/render-app.tsx'
+import { targeting } from '../messages/en/targeting.ts'
 import { messages } from '../messages/messages.ts'
 
 const { bar, review } = messages.publishing
@@ -45,6 +46,16 @@ it('The keys undo and redo as the buttons of the bar do', async () => {
   expect(draft.getByText(bar.noChanges)).toBeDefined()
   await userEvent.keyboard('{Control>}{Shift>}z{/Shift}{/Control}')
   expect(draft.getByText(bar.changes(1))).toBeDefined()
+})
+
+it('The list of shortcuts contains the keys that undo', async () => {
+  await addRule()
+  await userEvent.keyboard('?')
+  const dialog = within(
+    await screen.findByRole('dialog', { name: messages.shell.keyboardShortcuts }),
+  )
+  expect(dialog.getByText('Ctrl Z')).toBeDefined()
+  expect(dialog.getByText(targeting.undoShortcut)).toBeDefined()
 })
 
 it('A page without edits has no bar', () => {

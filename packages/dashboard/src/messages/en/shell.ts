@@ -32,8 +32,6 @@ export const shell = {
   themeDark: 'Dark',
   keyboardShortcuts: 'Keyboard shortcuts',
   shortcutsEnabled: 'Use keyboard shortcuts',
-  shortcutKeys: 'Keys',
-  shortcutAction: 'Action',
   control: 'Ctrl',
   command: '⌘',
   listShortcuts: 'List the keyboard shortcuts',

@@ -112,6 +112,7 @@ export const targeting = {
   rules,
   rollout,
   switchTitle: 'Switch',
+  undoShortcut: 'Undo a change of the draft; with Shift, redo it',
   draftSwitches: (isActive: boolean) =>
     `Publishing the draft switches the flag ${isActive ? 'on' : 'off'}.`,
   offVariation: 'When the flag is off, or a prerequisite is not met, serve',

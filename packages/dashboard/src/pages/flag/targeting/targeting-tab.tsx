@@ -1,4 +1,7 @@
 import { useEffect, useState } from 'react'
+import type { Shortcut } from '../../../keyboard/keyboard.ts'
+import { useShortcuts } from '../../../keyboard/use-shortcuts.ts'
+import { targeting } from '../../../messages/en/targeting.ts'
 import type { FlagDraftHandle } from '../../../user-drafts/flag-draft-handle.ts'
 import { useEditing } from '../editing/editing.ts'
 import { PrerequisitesSection } from './prerequisites-section.tsx'
@@ -24,8 +27,13 @@ export function TargetingTab({ flagSwitch }: SwitchSectionProps) {
   )
 }
 
+const UNDO_SHORTCUTS = [
+  { keys: ['mod+z'], name: targeting.undoShortcut },
+] as const satisfies readonly Shortcut[]
+
 /** Undoes and redoes with Ctrl/⌘ Z, except in dialogs, whose fields are not part of the draft yet. */
 function useUndoKeys(handle: FlagDraftHandle): void {
+  useShortcuts(UNDO_SHORTCUTS)
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       if (!(event.ctrlKey || event.metaKey) || event.altKey) return
