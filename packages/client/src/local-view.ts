@@ -108,17 +108,11 @@ function computedContext(compute: () => unknown, report: (error: unknown) => voi
     // Without a handler, a rejection ends a process of Node.
     if (context instanceof Promise) context.catch(report)
     else if (isContext(context)) return context
-    report(new TypeError(`A context function must return a context (got ${described(context)})`))
+    report(new TypeError('A context function must return a context, and no promise'))
   } catch (error) {
     report(error)
   }
   return undefined
-}
-
-function described(value: unknown): string {
-  if (value instanceof Promise) return 'a promise'
-  if (value === null) return 'null'
-  return typeof value === 'object' ? 'an object without a valid `kind`' : typeof value
 }
 
 function valueIn(view: LocalView, key: string, fallback?: unknown): unknown {
