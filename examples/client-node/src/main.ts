@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { createLocalClient } from '@ff/client/node'
+import { startShopServer } from '@ff-examples/host-check'
 import { shopFlags } from './flags.ts'
-import { startServer } from './server.ts'
 
-const server = await startServer()
+const server = await startShopServer(shopFlags)
 
 // #region service
 const client = createLocalClient({

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { startShopServer } from '@ff-examples/host-check'
 import { createShopClient } from './client.ts'
 import { createExpressApp } from './express.ts'
 import { createFastifyApp } from './fastify.ts'
+import { shopFlags } from './flags.ts'
 import { createNestApp } from './nestjs.ts'
-import { startServer } from './server.ts'
 
-const server = await startServer()
+const server = await startShopServer(shopFlags)
 await server.addRule('pro')
 const client = createShopClient(server)
 await client.ready()

@@ -1,12 +1,12 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { FlagTypes } from '@ff/core/flag-types'
 import { createManagement, SYSTEM } from '@ff/management/node'
 import { createFlagServer } from '@ff/server'
 import { attachWebSocket, toNodeHandler } from '@ff/server/node'
-import { shopFlags } from './flags.ts'
 
-/** A running flag server for the example. */
-export interface ExampleServer {
+/** A running flag server for an example of a client. */
+export interface ShopServer {
   readonly url: string
   /** An SDK key of the kind `server`. */
   readonly sdkKey: string
@@ -15,18 +15,22 @@ export interface ExampleServer {
   close(): Promise<void>
 }
 
-/** Starts a flag server in this process. In production, it runs elsewhere. */
-export async function startServer(): Promise<ExampleServer> {
-  const flags = createFlagServer({ management: createManagement() })
-  const system = flags.as(SYSTEM)
-  await system.ensureProject({ key: 'shop', flags: shopFlags })
+/**
+ * Starts a flag server with these flags in this process. In production, it runs elsewhere.
+ */
+export async function startShopServer(
+  flags: Pick<FlagTypes<unknown>, 'types'>,
+): Promise<ShopServer> {
+  const flagServer = createFlagServer({ management: createManagement() })
+  const system = flagServer.as(SYSTEM)
+  await system.ensureProject({ key: 'shop', flags })
   const params = { projectId: 'shop', environmentId: 'live' }
   const { key: sdkKey } = await system.createSdkKey({
     params,
     body: { name: 'Checkout service', kind: 'server' },
   })
-  const server = createServer(toNodeHandler(flags))
-  attachWebSocket(server, flags)
+  const server = createServer(toNodeHandler(flagServer))
+  attachWebSocket(server, flagServer)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const flag = { ...params, flagId: 'new-checkout' }
   return {
@@ -39,7 +43,7 @@ export async function startServer(): Promise<ExampleServer> {
     },
     async close() {
       const closed = new Promise((resolve) => server.close(resolve))
-      await flags.close()
+      await flagServer.close()
       server.closeAllConnections()
       await closed
     },
