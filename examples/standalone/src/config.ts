@@ -26,6 +26,7 @@ export const VARIABLES = [
   'FF_OIDC_NAME',
   'FF_PUBLIC_URL',
   'FF_SECRET_KEY',
+  'FF_SNAPSHOT_DIR',
   'FF_STRIPE_RETURN_URL',
   'FF_STRIPE_SECRET_KEY',
   'FF_STRIPE_WEBHOOK_SECRET',
@@ -47,6 +48,8 @@ export interface Config {
   readonly dataDir: string
   /** The PostgreSQL database; `undefined` if a data file contains the data. */
   readonly database: DatabaseConfig | undefined
+  /** The directory of the saved flag sets; `undefined` to save none. It is created if it does not exist. */
+  readonly snapshotDir: string | undefined
   /** The number of processes that serve requests; 1 for a single process. */
   readonly workers: number
   /** The administrator's token. If `undefined`, the first start creates one. */
@@ -146,6 +149,7 @@ export function readConfig(env: Variables): Config {
     port: portOf(env['PORT']),
     dataDir: resolve(textOf(env['FF_DATA_DIR']) ?? './data'),
     database: databaseOf(env, workers),
+    snapshotDir: snapshotDirOf(env['FF_SNAPSHOT_DIR']),
     workers,
     adminToken: adminTokenOf(env['FF_ADMIN_TOKEN']),
     administrator: administratorOf(env['FF_ADMIN_EMAIL'], env['FF_ADMIN_PASSWORD']),
@@ -169,6 +173,11 @@ export function readConfig(env: Variables): Config {
 function textOf(value: string | undefined): string | undefined {
   const text = value?.trim()
   return text === '' ? undefined : text
+}
+
+function snapshotDirOf(value: string | undefined): string | undefined {
+  const path = textOf(value)
+  return path === undefined ? undefined : resolve(path)
 }
 
 function portOf(value: string | undefined): number {

@@ -1,8 +1,9 @@
 import { isFlagError } from '@ff/core'
 import { ConfigError } from './config.ts'
 
-/** The options of the PostgreSQL store, and the variables that set them. */
+/** The options of the store and of the snapshots, and the variables that set them. */
 const VARIABLES_OF_OPTIONS: readonly (readonly [RegExp, string])[] = [
+  [/`path`(?=: The folder)/g, 'FF_SNAPSHOT_DIR'],
   [/`(?:url|listenUrl)`/g, 'DATABASE_URL'],
   [/`readConnections` and `writeConnections`/g, 'FF_WORKERS or FF_DATABASE_CONNECTIONS'],
   [/`(?:readConnections|writeConnections)`/g, 'FF_DATABASE_CONNECTIONS'],

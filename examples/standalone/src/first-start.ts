@@ -1,10 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { isFlagError } from '@ff/core'
 import { createManagement } from '@ff/management/node'
 import { createFlagServer } from '@ff/server'
-import { copyStore } from '@ff/storage/backup'
+import { copyStore, type StoredTables } from '@ff/storage/backup'
 import { sqlite, sqliteTables } from '@ff/storage/sqlite'
 import type { Config } from './config.ts'
 import { assertComplete, createUnfinished, finish, openDataFolder } from './data-folder.ts'
@@ -12,7 +13,12 @@ import { createDemo, type DemoSecrets } from './demo.ts'
 import { describeSecrets, type Print } from './introduction.ts'
 import { placeOf, type StoreConfig, tablesOf } from './store.ts'
 
-type Settings = StoreConfig & Pick<Config, 'adminToken' | 'administrator'>
+type Settings = StoreConfig &
+  Pick<Config, 'adminToken' | 'administrator'> &
+  Partial<Pick<Config, 'snapshotDir'>>
+
+/** The time for which the start waits for the database if there are snapshots. */
+const RESPONSE_WITHIN_MS = 250
 
 /**
  * Creates a store with the demo, prints its secrets and returns them. Returns `undefined` if the
@@ -44,7 +50,7 @@ async function fillFolder(settings: Settings, print: Print): Promise<DemoSecrets
  */
 async function fillDatabase(settings: Settings, print: Print): Promise<DemoSecrets | undefined> {
   const to = tablesOf(settings)
-  if (await to.exists()) return undefined
+  if (await isFilled(to, settings)) return undefined
   const folder = await mkdtemp(join(tmpdir(), 'ff-first-start-'))
   try {
     const path = join(folder, 'ff.sqlite')
@@ -58,6 +64,17 @@ async function fillDatabase(settings: Settings, print: Print): Promise<DemoSecre
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
+}
+
+/**
+ * Returns `true` if a database contains a store. Snapshots show that it does while it is
+ * unavailable.
+ */
+async function isFilled(tables: StoredTables, { snapshotDir }: Settings): Promise<boolean> {
+  const files = snapshotDir === undefined ? [] : await readdir(snapshotDir).catch(() => [])
+  if (files.length === 0) return tables.exists()
+  const existing = tables.exists().catch(() => true)
+  return Promise.race([existing, delay(RESPONSE_WITHIN_MS, true, { ref: false })])
 }
 
 /** Returns `false` if another instance has created the store, and throws every other error. */

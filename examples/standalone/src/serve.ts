@@ -6,6 +6,7 @@ import type { As } from '@ff/management'
 import { createManagement } from '@ff/management/node'
 import { type Cancel, createFlagServer, type FlagServer } from '@ff/server'
 import { attachWebSocket, toNodeHandler } from '@ff/server/node'
+import { snapshotFolder } from '@ff/storage/snapshots'
 import type { Config } from './config.ts'
 import { startDemoTraffic } from './demo-traffic.ts'
 import { DASHBOARD } from './introduction.ts'
@@ -67,9 +68,11 @@ export async function createFlags(config: Config, store: Store): Promise<FlagSer
     ...(config.administrator && { administrator: config.administrator }),
     adminToken: config.adminToken,
   })
+  const { snapshotDir } = config
   return createFlagServer({
     ...store,
     ...config.limits,
+    ...(snapshotDir !== undefined && { snapshots: snapshotFolder({ path: snapshotDir }) }),
     management,
     metricsArePublic: config.metricsArePublic,
     trustProxy: config.trustProxy,

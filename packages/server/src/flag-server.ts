@@ -37,6 +37,8 @@ import { Jobs } from './runtime/jobs.ts'
 import { MAX_QUEUED_UPGRADES } from './runtime/memory-bounds.ts'
 import { forEachInTimeSlices } from './runtime/time-slice.ts'
 import { watchServer } from './server-metrics.ts'
+import { SavedState } from './snapshots/saved-state.ts'
+import { StoreConnection } from './snapshots/store-connection.ts'
 import { UsageRecorder } from './usage/usage-recorder.ts'
 
 /** The longest time that a stopping server waits for requests in progress. */
@@ -80,33 +82,32 @@ export class FlagServer<As = unknown> {
   readonly #reporter: InstanceReporter
   readonly #requestLog: RequestLog
   readonly #management: ConnectedManagementPlane<As> | undefined
+  readonly #saved: SavedState
+  readonly #connection: StoreConnection
   #state: 'new' | 'started' | 'closed' = 'new'
   #starting: Promise<void> | undefined
   #closing: Promise<void> | undefined
 
   constructor(options: ResolvedOptions, plane?: ManagementPlane<As>) {
-    const { storage, rateLimiter, clock, logger, basePath } = options
+    const { clock, basePath } = options
     const [metrics, sessions] = [this.#metrics, this.#sessions]
-    const cache = new FlagSetCache({ storage, logger, clock })
-    const updates = new FlagSetUpdates({ storage, cache })
-    const keys = new SdkKeyVerifier({ storage, clock, logger })
+    const saved = new SavedState(options)
+    const cache = new FlagSetCache({ ...options, saved })
+    const updates = new FlagSetUpdates({ ...options, cache })
+    const keys = new SdkKeyVerifier({ ...options, saved })
     const reporter = new InstanceReporter({ ...options, cache, sessions })
     const instance = new Instance({ ...options, cache, sessions, reporter })
-    const limiter = new RequestLimiter({ limiter: rateLimiter, instance, clock, logger })
-    const usage = new UsageRecorder({ storage, cache, metrics, clock, logger })
+    const limiter = new RequestLimiter({ ...options, limiter: options.rateLimiter, instance })
+    const usage = new UsageRecorder({ ...options, cache, metrics })
     const scheduler = new EvaluationScheduler({ clock, limiter })
-    const { maxLiveClients: clients, maxHeldContextBytes: bytes } = options
-    const budget = new ClientBudget({ clients, bytes })
-    const pending = new PendingSockets({ perAddress: options.maxPendingSocketsPerAddress })
-    const whenReady = () => this.#whenReady()
+    const [budget, pending] = [budgetOf(options), pendingSocketsOf(options)]
+    const [start, whenReady] = [() => this.start(), () => this.#whenReady()]
     const live = { cache, updates, sessions, budget, scheduler, usage, clock }
     const sdk = new SdkEndpoints({ ...live, basePath, keys, limiter, hasOfrep: options.ofrep })
     this.#connectionOptions = {
-      ...{ ...live, whenReady, keys, limiter, pending },
-      throttle: new ConnectionThrottle({ clock, perSecond: options.maxNewSocketsPerSecond }),
+      ...{ ...live, whenReady, keys, limiter, pending, throttle: throttleOf(options) },
       toRefusal: (error) => this.#toRefusal(error),
     }
-    const start = () => this.start()
     const management = plane?.connect({ ...options, metrics, instance, start })
     const jobs = createJobs(management, { ...options, holder: reporter.instanceId })
     watchServer(metrics, { cache, sessions, budget, pending, jobs, usage, sockets: this.#sockets })
@@ -115,15 +116,18 @@ export class FlagServer<As = unknown> {
     this.#keys = keys
     this.#usage = usage
     const isReady = () => this.#state === 'started'
-    this.#evaluator = new InProcessEvaluator({ ...live, isReady, start, storage, logger })
+    this.#evaluator = new InProcessEvaluator({ ...options, ...live, isReady, start, saved })
     this.#management = management
     this.#jobs = jobs
     this.#reporter = reporter
     this.#broadcaster = new Broadcaster({ ...options, cache, keys, sessions, observer: reporter })
     this.#requestLog = requestLogOf(options, management)
+    this.#saved = saved
+    this.#connection = this.#createConnection()
     this.handle = createHandler({
       ...{ ...options, metrics, whenReady, inFlight: this.#inFlight },
       ...{ requestLog: this.#requestLog, management: management?.handle },
+      connection: this.#connection,
       sdk: (exchange) => sdk.handle(exchange),
     })
     this.fetch = createFetch(basePath, this.handle)
@@ -161,7 +165,9 @@ export class FlagServer<As = unknown> {
   /**
    * Migrates the store, subscribes to changes and reads the SDK keys. The first request calls this
    * method. Call it earlier to detect problems at startup. After a failure, it can be called again.
-   * Rejects with `UNAVAILABLE` if the server is closed.
+   * Resolves without the store if it is unavailable and the option `snapshots` has a saved state;
+   * the server then continues to connect to it. Rejects with `UNAVAILABLE` if the server is closed,
+   * and with `INVALID_REQUEST` if snapshots cannot be saved.
    */
   start(): Promise<void> {
     if (this.#state === 'closed') return Promise.reject(closedError())
@@ -273,18 +279,39 @@ export class FlagServer<As = unknown> {
   }
 
   async #begin(): Promise<void> {
+    await this.#options.snapshots?.open()
+    await this.#connection.start()
+    if (this.#state === 'new') this.#state = 'started'
+  }
+
+  #createConnection(): StoreConnection {
+    const [restore, connect] = [() => this.#restore(), () => this.#connect()]
+    return new StoreConnection({ ...this.#options, keys: this.#keys, restore, connect })
+  }
+
+  /** Restores the saved state. Returns `true` if there is one. */
+  async #restore(): Promise<boolean> {
+    if (!(await this.#keys.restore())) return false
+    await this.#evaluator.restore()
+    return true
+  }
+
+  /** Connects the server to its store. Can be called again after a failure. */
+  async #connect(): Promise<void> {
     await this.#options.storage.migrate()
     await this.#broadcaster.start()
     await this.#keys.refresh()
+    this.#broadcaster.refresh()
     this.#reporter.start()
     await this.#management?.start()
-    if (this.#state !== 'new') return
-    this.#state = 'started'
+    if (this.#state === 'closed') return
     await this.#jobs.start()
+    void this.#saved.removeUnused()
   }
 
   async #end(): Promise<void> {
     this.#state = 'closed'
+    this.#connection.stop()
     await this.#starting?.catch(() => undefined)
     this.#broadcaster.stop()
     this.#keys.stop()
@@ -296,8 +323,21 @@ export class FlagServer<As = unknown> {
     await this.#inFlight.settled(this.#options.clock, DRAIN_WITHIN_MS)
     await Promise.all([this.#management?.close(), jobsStopped, this.#reporter.close()])
     await this.#usage.close()
+    await this.#saved.close()
     await this.#options.storage.close()
   }
+}
+
+function budgetOf({ maxLiveClients, maxHeldContextBytes }: ResolvedOptions): ClientBudget {
+  return new ClientBudget({ clients: maxLiveClients, bytes: maxHeldContextBytes })
+}
+
+function pendingSocketsOf({ maxPendingSocketsPerAddress }: ResolvedOptions): PendingSockets {
+  return new PendingSockets({ perAddress: maxPendingSocketsPerAddress })
+}
+
+function throttleOf({ clock, maxNewSocketsPerSecond }: ResolvedOptions): ConnectionThrottle {
+  return new ConnectionThrottle({ clock, perSecond: maxNewSocketsPerSecond })
 }
 
 function createJobs(

@@ -1,6 +1,6 @@
 import { FlagError } from '@ff/core'
 import { MAX_HELD_CONTEXT_BYTES } from '@ff/protocol/sdk'
-import { type Capabilities, memory } from '@ff/storage'
+import { type Capabilities, memory, type Snapshots } from '@ff/storage'
 import type { ManagementPlane } from './management-plane.ts'
 import { type Clock, systemClock } from './runtime/clock.ts'
 import { consoleLogger, type Logger } from './runtime/logger.ts'
@@ -17,6 +17,12 @@ export interface FlagServerOptions<As = unknown> extends Capabilities {
    * only evaluates.
    */
   readonly management?: ManagementPlane<As>
+  /**
+   * Where the server saves the flag sets in use and the hashes of the SDK keys, such as
+   * `snapshotFolder({ path })` of `@ff/storage/snapshots`. The server then also starts while the
+   * store is unavailable. By default, nothing is saved.
+   */
+  readonly snapshots?: Snapshots
   /**
    * `true` if every request passes through your own proxy, which sets `X-Forwarded-For`, `-Proto`
    * and `-Host`. The server then takes the address, scheme and host of clients from these headers.
@@ -66,6 +72,7 @@ export interface FlagServerOptions<As = unknown> extends Capabilities {
 /** The options with all defaults filled in. */
 export interface ResolvedOptions extends Required<Capabilities>, Limits {
   readonly basePath: string
+  readonly snapshots: Snapshots | undefined
   readonly trustProxy: boolean
   readonly logger: Logger
   readonly clock: Clock
@@ -92,6 +99,7 @@ export function resolveOptions(options: FlagServerOptions): ResolvedOptions {
     rateLimiter,
     instanceReports,
     basePath: resolveBasePath(options.basePath ?? ''),
+    snapshots: options.snapshots,
     trustProxy: options.trustProxy ?? false,
     logger: options.logger ?? consoleLogger,
     clock: options.clock ?? systemClock,

@@ -28,6 +28,7 @@ export {
   type Records,
   type Undoable,
 } from './ports/records.ts'
+export type * from './ports/snapshots.ts'
 export type * from './ports/storage.ts'
 export { createStorage, type StorageCore } from './ports/storage-core.ts'
 export type * from './ports/usage.ts'

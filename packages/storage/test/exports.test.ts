@@ -16,6 +16,7 @@ describe('@ff/storage', () => {
       './postgres',
       './cluster',
       './backup',
+      './snapshots',
       './contract',
       './package.json',
     ])

@@ -1,13 +1,44 @@
 import { errorRefs, jsonContent } from './answers.ts'
 import { envelopeFields, type Json, openObject } from './schemas.ts'
 
+/** The schema of the data of a probe, and an example of its status. */
+interface Probe {
+  readonly data: Json
+  readonly status: string
+}
+
+const HEALTH: Probe = {
+  data: openObject({ status: { type: 'string', const: 'ok' } }),
+  status: 'ok',
+}
+
+const READINESS: Probe = {
+  data: {
+    type: 'object',
+    properties: {
+      status: {
+        type: 'string',
+        enum: ['ready', 'stale'],
+        description: 'stale: the store is unavailable, and the loaded flags are evaluated.',
+      },
+      since: {
+        type: 'string',
+        format: 'date-time',
+        description: 'The last time at which the store was read. Present if the status is stale.',
+      },
+    },
+    required: ['status'],
+  },
+  status: 'ready',
+}
+
 /** The operations of the server itself: path → method → operation. */
 export const serverPaths: Json = {
   '/health': {
-    get: probe('getHealth', 'Check that the process is running', 'ok', []),
+    get: probe('getHealth', 'Check that the process is running', HEALTH, []),
   },
   '/ready': {
-    get: probe('getReadiness', 'Check that the server can serve requests', 'ready', [503]),
+    get: probe('getReadiness', 'Check that the server can serve requests', READINESS, [503]),
   },
   '/metrics': {
     get: {
@@ -42,10 +73,9 @@ export const serverPaths: Json = {
 function probe(
   operationId: string,
   summary: string,
-  status: string,
+  { data, status }: Probe,
   errors: readonly number[],
 ): Json {
-  const data = openObject({ status: { type: 'string', const: status } })
   const schema = openObject(envelopeFields(200, data))
   const example = { statusCode: 200, message: 'OK', data: { status } }
   return {

@@ -14,6 +14,7 @@ import { SessionRegistry } from '../../../server/src/live/session-registry.ts'
 import { resolveOptions } from '../../../server/src/options.ts'
 import { InFlight } from '../../../server/src/runtime/in-flight.ts'
 import { silentLogger } from '../../../server/src/runtime/logger.ts'
+import { SavedState } from '../../../server/src/snapshots/saved-state.ts'
 import { FakeClock } from '../../../server/test/fake-clock.ts'
 import type { Actor } from '../../src/access/actors.ts'
 import type { ManagementUseCases } from '../../src/api/use-cases.ts'
@@ -117,6 +118,7 @@ export class World {
     stopWebhooks(plane)
     this.#handle = createHandler({
       ...services,
+      connection: { readStatus: async () => ({ status: 'ready' }) },
       whenReady: () => undefined,
       sdk: () => jsonReply(404, { error: 'There is no such path.', statusCode: 404 }),
       requestLog: new RequestLog({ ...services, templateOf: plane.templateOf }),
@@ -300,7 +302,7 @@ function stopWebhooks({ jobs }: ConnectedManagementPlane<As>): void {
 /** Returns the services of a server without evaluation. */
 function servicesOf(options: ManagedOptions): ServerServices {
   const resolved = resolveOptions(options)
-  const cache = new FlagSetCache(resolved)
+  const cache = new FlagSetCache({ ...resolved, saved: new SavedState(resolved) })
   const parts = { ...resolved, cache, sessions: new SessionRegistry() }
   const instance = new Instance({ ...parts, reporter: new InstanceReporter(parts) })
   const start = () => resolved.storage.migrate()

@@ -5,6 +5,7 @@ import { type Clock, within } from '../runtime/clock.ts'
 import { CoalescedTask } from '../runtime/coalesced-task.ts'
 import type { Logger } from '../runtime/logger.ts'
 import { MAX_REMEMBERED_KEYS } from '../runtime/memory-bounds.ts'
+import type { SavedState } from '../snapshots/saved-state.ts'
 import { LastUse } from './last-use.ts'
 import { hashSecret } from './secrets.ts'
 
@@ -42,6 +43,14 @@ interface ValidKey extends HashedKey {
   readonly expiresAt: number
 }
 
+/** A valid key as it is saved: its expiry is `null` if it does not expire. */
+interface SavedKey extends HashedKey {
+  readonly expiresAt: number | null
+}
+
+/** The name of the saved keys. */
+const SAVED_KEYS = 'sdk-keys'
+
 const KEY_PATTERN = new RegExp(`^${SDK_KEY_PREFIX}[0-9a-f]{64}$`)
 
 /** The minimum time between two reads of the store because of unknown keys. */
@@ -52,6 +61,8 @@ const DOUBT_MS = 250
 
 interface SdkKeyVerifierOptions {
   readonly storage: Storage
+  /** Contains the keys that are valid while the store is unavailable. */
+  readonly saved: SavedState
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -74,6 +85,7 @@ export class SdkKeyVerifier {
   readonly #remembered = new Map<string, ValidKey>()
   #refreshedAt = Number.NEGATIVE_INFINITY
   #reachable = true
+  #checkedAt = Number.NEGATIVE_INFINITY
   /**
    * Resolves when the changed keys were read or the maximum wait has passed; `undefined` if no
    * request has to wait.
@@ -89,6 +101,20 @@ export class SdkKeyVerifier {
   /** Sets the function that is called after each check of the keys, successful or not. */
   listen(listener: () => void): void {
     this.#listener = listener
+  }
+
+  /** The last time at which the cached keys were those of the store, in epoch milliseconds. */
+  get checkedAt(): number {
+    return this.#checkedAt
+  }
+
+  /** Caches the saved keys, if there are any, and returns `true` in this case. */
+  async restore(): Promise<boolean> {
+    const saved = await this.#options.saved.load<readonly SavedKey[]>(SAVED_KEYS)
+    if (saved === undefined) return false
+    this.#checkedAt = saved.confirmedAt
+    this.#replace(saved.value.map(fromSavedKey))
+    return true
   }
 
   /** Stops recording uses. */
@@ -192,7 +218,8 @@ export class SdkKeyVerifier {
     if (version === this.#version) return
     const { data } = await storage.list('sdkKey', { where: { revokedAt: null } })
     await this.#readOrganizations(data)
-    this.#replace(data)
+    this.#replace(data.map((record) => toValidKey(record, this.#organizations)))
+    this.#options.saved.save(SAVED_KEYS, () => [JSON.stringify([...this.#byHash.values()])])
     this.#version = version
   }
 
@@ -203,6 +230,8 @@ export class SdkKeyVerifier {
       const result = await read()
       if (!this.#reachable) logger.info('The SDK keys can be read again')
       this.#reachable = true
+      this.#checkedAt = this.#options.clock.now()
+      this.#options.saved.confirm(SAVED_KEYS)
       return result
     } catch (error) {
       if (this.#reachable) logger.error('The SDK keys cannot be read', { cause: error })
@@ -225,8 +254,7 @@ export class SdkKeyVerifier {
     ])
   }
 
-  #replace(records: readonly Records['sdkKey'][]): void {
-    const valid = records.map((record) => toValidKey(record, this.#organizations))
+  #replace(valid: readonly ValidKey[]): void {
     this.#byHash = new Map(valid.map((known) => [known.hash, known]))
     this.#byId = new Map(valid.map((known) => [known.keyId, known]))
     for (const [key, { hash }] of this.#remembered) {
@@ -256,6 +284,10 @@ function toValidKey(
     hash: record.hash,
     expiresAt: record.expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(record.expiresAt),
   }
+}
+
+function fromSavedKey(saved: SavedKey): ValidKey {
+  return { ...saved, expiresAt: saved.expiresAt ?? Number.POSITIVE_INFINITY }
 }
 
 /** Creates the `UNAUTHENTICATED` error for a key that is not valid. */

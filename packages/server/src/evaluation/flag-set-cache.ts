@@ -13,10 +13,12 @@ import { re2 } from '@ff/core/regex'
 import { schemes } from '@ff/core/schemes'
 import type { NewestVersion, Storage } from '@ff/storage'
 import { type FlagSetScope, SDK_KEY_KINDS } from '../access/sdk-keys.ts'
-import type { Clock } from '../runtime/clock.ts'
+import { type Clock, within } from '../runtime/clock.ts'
 import { getOrInsert } from '../runtime/get-or-insert.ts'
 import type { Logger } from '../runtime/logger.ts'
 import { runInTimeSlices } from '../runtime/time-slice.ts'
+import { SavedFlagSets } from '../snapshots/saved-flag-sets.ts'
+import type { SavedState } from '../snapshots/saved-state.ts'
 import {
   FlagSetEntry,
   type FlagSetsByKind,
@@ -50,6 +52,8 @@ interface ReadVersion {
   readonly definition: FlagSetDefinition
   /** The changes since the cached version; absent if the whole flag set was read. */
   readonly delta?: DefinitionDelta
+  /** When the flag set was saved, in epoch milliseconds; absent if it was read from the store. */
+  readonly savedAt?: number
 }
 
 /** The number of calls of `dropUnused` after which an unused flag set is dropped. */
@@ -70,8 +74,15 @@ const LONGEST_REST_MS = 500
  */
 const SETTINGS_EVERY_MS = 4000
 
+/** The time for which the first read of an environment waits for the store if it is saved. */
+const FIRST_READ_WITHIN_MS = 500
+
+const NOT_UPDATED = 'A flag set could not be updated; the last valid version is kept'
+
 interface FlagSetCacheOptions {
   readonly storage: Storage
+  /** Contains the flag sets that are used while the store is unavailable. */
+  readonly saved: SavedState
   readonly logger: Logger
   readonly clock: Clock
 }
@@ -87,10 +98,11 @@ export interface LoadedFlagSets {
  * Caches the compiled flag sets of the environments in use. The flag sets of an environment are
  * validated and replaced as a whole, and never by an older version. After the first load, reading a
  * flag set never waits for the store. If the store fails or has an invalid version, the last valid
- * version is kept.
+ * version is kept. If the store fails before the first load, the saved version is used.
  */
 export class FlagSetCache {
   readonly #storage: Storage
+  readonly #saved: SavedFlagSets
   readonly #logger: Logger
   readonly #clock: Clock
   readonly #entries = new Map<string, FlagSetEntry>()
@@ -98,8 +110,9 @@ export class FlagSetCache {
   #preparation: FlagSetPreparation | undefined
   #swaps = 0
 
-  constructor({ storage, logger, clock }: FlagSetCacheOptions) {
+  constructor({ storage, saved, logger, clock }: FlagSetCacheOptions) {
     this.#storage = storage
+    this.#saved = new SavedFlagSets(saved)
     this.#logger = logger
     this.#clock = clock
   }
@@ -239,6 +252,7 @@ export class FlagSetCache {
         await this.#swap(entry, read)
         entry.busyMs += Math.max(0, this.#clock.now() - begunAt)
       }
+      if (read?.savedAt !== undefined) return
       await this.#readSettings(entry, checkedAt)
       this.#confirm(entry, checkedAt)
     } catch (error) {
@@ -255,6 +269,8 @@ export class FlagSetCache {
     const { environmentId, failure } = entry
     entry.checkedAt = Math.max(entry.checkedAt, checkedAt)
     entry.failure = undefined
+    entry.isSaved = false
+    this.#saved.confirm(environmentId)
     if (failure !== undefined) {
       this.#logger.info('A flag set is up to date again', { environmentId })
     }
@@ -272,15 +288,38 @@ export class FlagSetCache {
     })
   }
 
-  async #read({ environmentId, flagSets }: FlagSetEntry): Promise<ReadVersion | undefined> {
-    const flagSet = flagSets?.server
-    if (flagSet === undefined) {
-      const definition = await this.#storage.loadFlagSet(environmentId)
-      return { definition: definition ?? (await this.#unpublished(environmentId)) }
-    }
+  async #read(entry: FlagSetEntry): Promise<ReadVersion | undefined> {
+    const { environmentId, isSaved } = entry
+    const flagSet = entry.flagSets?.server
+    if (flagSet === undefined) return this.#readFirst(entry)
+    // A backup of the store can have been restored after the flag set was saved.
+    if (isSaved) return this.#readWhole(environmentId)
     const delta = await this.#storage.loadChanges(environmentId, flagSet.version)
     if (delta.version <= flagSet.version) return undefined
     return { definition: mergeChanges(flagSet.definition, delta), delta }
+  }
+
+  /** Reads the whole flag set; the saved one if the store fails or does not respond soon. */
+  async #readFirst(entry: FlagSetEntry): Promise<ReadVersion> {
+    const { environmentId } = entry
+    const reading = this.#readWhole(environmentId)
+    const inTime = within(reading, { clock: this.#clock, ms: FIRST_READ_WITHIN_MS })
+    const read = await inTime.catch((error: unknown) => {
+      if (isFlagError(error) && error.code === 'NOT_FOUND') throw error
+    })
+    if (read !== undefined) return read
+    const saved = await this.#saved.load(environmentId)
+    if (saved === undefined) return reading
+    reading.then(() => entry.refresh.run()).catch(() => undefined)
+    entry.isSaved = true
+    entry.checkedAt = saved.confirmedAt
+    this.#report(entry, storeSilent(), 'The store is unavailable; a saved flag set is used')
+    return { definition: saved.value, savedAt: saved.confirmedAt }
+  }
+
+  async #readWhole(environmentId: string): Promise<ReadVersion> {
+    const definition = await this.#storage.loadFlagSet(environmentId)
+    return { definition: definition ?? (await this.#unpublished(environmentId)) }
   }
 
   /** Reads the settings of sampling. A deleted environment keeps its last settings. */
@@ -300,7 +339,7 @@ export class FlagSetCache {
   }
 
   /** Prepares the new version completely before it replaces the old one. */
-  async #swap(entry: FlagSetEntry, { definition, delta }: ReadVersion): Promise<void> {
+  async #swap(entry: FlagSetEntry, { definition, delta, savedAt }: ReadVersion): Promise<void> {
     const { environmentId, flagSets } = entry
     const before = flagSets?.server
     await runInTimeSlices(assertValidDefinition(definition, before?.definition))
@@ -317,6 +356,7 @@ export class FlagSetCache {
     entry.flagSets = fresh
     renewSampling(entry)
     this.#swaps += 1
+    if (savedAt === undefined) this.#saved.save(environmentId, definition)
     const issues = hasValid ? [] : findErrors(after)
     if (issues.length > 0) {
       const { version } = after
@@ -325,11 +365,11 @@ export class FlagSetCache {
     this.#listener(swap)
   }
 
-  #report(entry: FlagSetEntry, error: unknown): void {
+  #report(entry: FlagSetEntry, error: unknown, message = NOT_UPDATED): void {
     const failure = String(error)
     if (failure === entry.failure) return
     entry.failure = failure
-    this.#logger.error('A flag set could not be updated; the last valid version is kept', {
+    this.#logger.error(message, {
       environmentId: entry.environmentId,
       version: entry.flagSets?.server.version ?? null,
       cause: error,
@@ -339,4 +379,8 @@ export class FlagSetCache {
 
 function noFlagSet(): FlagError {
   return new FlagError('NOT_FOUND', 'There is no such environment.')
+}
+
+function storeSilent(): FlagError {
+  return new FlagError('UNAVAILABLE', 'The store does not respond.')
 }

@@ -30,6 +30,8 @@ export class FlagSetEntry {
   /** The first load, which all callers await. */
   first: Promise<void> | undefined
   flagSets: FlagSetsByKind | undefined
+  /** `true` if the flag sets were saved earlier and have not been compared with the store. */
+  isSaved = false
   /** The last time at which the store had no newer version, in epoch milliseconds. */
   checkedAt = 0
   settings = NOT_READ

@@ -1,7 +1,7 @@
 import { FlagError } from '@ff/core'
-import type { Storage } from '@ff/storage'
-import { type Clock, within } from '../runtime/clock.ts'
+import type { Clock } from '../runtime/clock.ts'
 import type { InFlight } from '../runtime/in-flight.ts'
+import type { StoreConnection } from '../snapshots/store-connection.ts'
 import { managementErrorReply, sdkErrorReply } from './error-reply.ts'
 import { type Exchange, jsonReply, type Reply } from './exchange.ts'
 import { METRICS_PATH, type Metrics, metricsReply } from './metrics.ts'
@@ -29,7 +29,7 @@ interface HandlerOptions {
   readonly metricsArePublic: boolean
   readonly inFlight: InFlight
   readonly basePath: string
-  readonly storage: Storage
+  readonly connection: Pick<StoreConnection, 'readStatus'>
   readonly clock: Clock
   readonly requestLog: RequestLog
 }
@@ -77,12 +77,12 @@ function answer(options: HandlerOptions, exchange: Exchange): Reply | Promise<Re
  * one, their reply is an error.
  */
 function ownReply(options: HandlerOptions, exchange: Exchange): Reply | Promise<Reply> {
-  const { management, metrics, metricsArePublic, storage, clock, basePath } = options
+  const { management, metrics, metricsArePublic, connection, basePath } = options
   const { method, path } = exchange
   const get = (reply: () => Reply | Promise<Reply>) =>
     privateReply(exchange, () => answerGet(exchange, reply))
-  if (path === PROBE_PATHS.health) return get(() => statusReply('ok'))
-  if (path === PROBE_PATHS.ready) return get(() => readyReply(storage, clock))
+  if (path === PROBE_PATHS.health) return get(() => statusReply({ status: 'ok' }))
+  if (path === PROBE_PATHS.ready) return get(async () => statusReply(await connection.readStatus()))
   if (path === METRICS_PATH && metricsArePublic) return get(() => metricsReply(metrics))
   if (management !== undefined) return management(exchange)
   const error =
@@ -92,26 +92,6 @@ function ownReply(options: HandlerOptions, exchange: Exchange): Reply | Promise<
   return privateReply(exchange, () => Promise.reject(error))
 }
 
-/**
- * The maximum duration of the query that checks the store. If the query takes longer, the server is
- * not ready.
- */
-const READY_WITHIN_MS = 2000
-
-/**
- * Returns the reply of the readiness probe. Throws `UNAVAILABLE` if the store does not respond
- * within two seconds.
- */
-export async function readyReply(storage: Storage, clock: Clock): Promise<Reply> {
-  const answered = storage.list('organization', { limit: 1 }).then(
-    () => true,
-    () => false,
-  )
-  const isReady = await within(answered, { clock, ms: READY_WITHIN_MS })
-  if (!isReady) throw new FlagError('UNAVAILABLE', 'The server is not ready.')
-  return statusReply('ready')
-}
-
-function statusReply(status: string): Reply {
-  return jsonReply(200, { statusCode: 200, message: 'OK', data: { status } })
+function statusReply(data: { readonly status: string; readonly since?: string }): Reply {
+  return jsonReply(200, { statusCode: 200, message: 'OK', data })
 }

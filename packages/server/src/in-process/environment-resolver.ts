@@ -2,6 +2,7 @@ import { FlagError, isFlagError } from '@ff/core'
 import type { Storage } from '@ff/storage'
 import type { Clock } from '../runtime/clock.ts'
 import { MAX_RESOLVED_ENVIRONMENTS } from '../runtime/memory-bounds.ts'
+import type { SavedState } from '../snapshots/saved-state.ts'
 
 /** A reference to an environment: its id, or the keys of its project and of the environment. */
 export type EnvironmentRef = EnvironmentIdRef | EnvironmentKeyRef
@@ -39,8 +40,13 @@ interface Refused {
   readonly refusedAt: number
 }
 
+/** The name of the saved references. */
+const SAVED_REFERENCES = 'environments'
+
 interface EnvironmentResolverOptions {
   readonly storage: Storage
+  /** Contains the references that are known while the store is unavailable. */
+  readonly saved: SavedState
   readonly clock: Clock
 }
 
@@ -56,6 +62,14 @@ export class EnvironmentResolver {
 
   constructor(options: EnvironmentResolverOptions) {
     this.#options = options
+  }
+
+  /** Uses the saved references until they can be read from the store. */
+  async restore(): Promise<void> {
+    const saved = await this.#options.saved.load<Record<string, string>>(SAVED_REFERENCES)
+    for (const [name, environmentId] of Object.entries(saved?.value ?? {})) {
+      this.#remember(name, { environmentId, checkedAt: Number.NEGATIVE_INFINITY })
+    }
   }
 
   /** Returns the id of the environment; `undefined` if the store must be read first. */
@@ -99,10 +113,13 @@ export class EnvironmentResolver {
   }
 
   async #read(name: string, ref: EnvironmentKeyRef): Promise<string> {
-    const { storage, clock } = this.#options
+    const { storage, saved, clock } = this.#options
     try {
       const environmentId = await loadEnvironmentId(storage, ref)
+      const isKnown = idOf(this.#known.get(name)) === environmentId
       this.#remember(name, { environmentId, checkedAt: clock.now() })
+      if (isKnown) saved.confirm(SAVED_REFERENCES)
+      else saved.save(SAVED_REFERENCES, () => [this.#toJson()])
       return environmentId
     } catch (error) {
       // While the store fails, a known id stays valid.
@@ -111,6 +128,11 @@ export class EnvironmentResolver {
       }
       throw error
     }
+  }
+
+  #toJson(): string {
+    const ids = [...this.#known].map(([name, known]) => [name, idOf(known)] as const)
+    return JSON.stringify(Object.fromEntries(ids))
   }
 
   #remember(name: string, known: Resolved | Refused): void {
@@ -139,6 +161,10 @@ async function loadEnvironmentId(storage: Storage, ref: EnvironmentKeyRef): Prom
   const keys = data.map((candidate) => candidate.key).sort()
   const message = `The project "${key}" has no environment "${environment}", only ${keys.join(', ')}.`
   throw new FlagError('NOT_FOUND', message)
+}
+
+function idOf(known: Resolved | Refused | undefined): string | undefined {
+  return known === undefined || 'error' in known ? undefined : known.environmentId
 }
 
 function nameOf({ project, environment, orgId = '' }: EnvironmentKeyRef): string {

@@ -17,6 +17,7 @@ import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
 import { type Clock, within } from '../runtime/clock.ts'
 import type { Logger } from '../runtime/logger.ts'
 import { MAX_LOGGED_FALLBACKS } from '../runtime/memory-bounds.ts'
+import type { SavedState } from '../snapshots/saved-state.ts'
 import type { UsageRecorder } from '../usage/usage-recorder.ts'
 import { type EnvironmentRef, EnvironmentResolver } from './environment-resolver.ts'
 
@@ -54,6 +55,7 @@ const LOG_EVERY_MS = 60_000
 
 interface InProcessEvaluatorOptions {
   readonly storage: Storage
+  readonly saved: SavedState
   readonly cache: FlagSetCache
   readonly usage: UsageRecorder
   readonly clock: Clock
@@ -79,6 +81,11 @@ export class InProcessEvaluator {
   constructor(options: InProcessEvaluatorOptions) {
     this.#options = options
     this.#environments = new EnvironmentResolver(options)
+  }
+
+  /** Uses the saved references to environments until they can be read from the store. */
+  restore(): Promise<void> {
+    return this.#environments.restore()
   }
 
   /** See `FlagServer.detail`. */

@@ -55,6 +55,15 @@ export class Broadcaster {
     this.#cancelCheck ??= this.#options.clock.schedule(CHECK_EVERY_MS, () => this.#check())
   }
 
+  /** Reads the versions of all loaded environments and of the SDK keys, and loads what has changed. */
+  refresh(): void {
+    const { storage, cache, keys, sessions } = this.#options
+    cache.dropUnused((environmentId) => sessions.has(environmentId))
+    const reading = storage.findVersions([...cache.loaded()].map(([id]) => id))
+    void cache.refreshChanged(reading.then(({ environments }) => environments))
+    ignored(keys.refreshIfChanged(reading.then(({ sdkKeys }) => sdkKeys)))
+  }
+
   /** Unsubscribes and stops all timers and deliveries. */
   stop(): void {
     this.#unsubscribe?.()
@@ -73,24 +82,15 @@ export class Broadcaster {
         this.#options.keys.recheck()
         break
       case 'resync':
-        this.#refreshEverything()
+        this.refresh()
         break
     }
   }
 
   #check(): void {
     this.#cancelCheck = this.#options.clock.schedule(CHECK_EVERY_MS, () => this.#check())
-    this.#refreshEverything()
+    this.refresh()
     this.#publishSteps()
-  }
-
-  /** Reads the versions of all loaded environments and of the SDK keys, and loads what has changed. */
-  #refreshEverything(): void {
-    const { storage, cache, keys, sessions } = this.#options
-    cache.dropUnused((environmentId) => sessions.has(environmentId))
-    const reading = storage.findVersions([...cache.loaded()].map(([id]) => id))
-    void cache.refreshChanged(reading.then(({ environments }) => environments))
-    ignored(keys.refreshIfChanged(reading.then(({ sdkKeys }) => sdkKeys)))
   }
 
   #endRefused(): void {

@@ -2,6 +2,7 @@ import { evaluateAll, prepareIncrementally } from '@ff/core/all-flags'
 import { expect, it } from 'vitest'
 import { FlagSetCache } from '../../src/evaluation/flag-set-cache.ts'
 import { silentLogger } from '../../src/runtime/logger.ts'
+import { SavedState } from '../../src/snapshots/saved-state.ts'
 import { allInMemory } from '../capabilities.ts'
 import { FakeClock, settle } from '../fake-clock.ts'
 import { flagChange, OCCASION, seed, textFlag } from '../seed.ts'
@@ -15,7 +16,8 @@ async function slowCache(takesMs: number) {
   const { live } = await seed(storage)
   const { environmentId } = live
   const clock = new FakeClock()
-  const cache = new FlagSetCache({ storage, logger: silentLogger, clock })
+  const options = { storage, logger: silentLogger, clock }
+  const cache = new FlagSetCache({ ...options, saved: new SavedState(options) })
   cache.listen(() => clock.set(clock.now() + takesMs))
   await cache.get({ environmentId, kind: 'server' })
   let changes = 0

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
-import { link, mkdtemp, open, rename, rm } from 'node:fs/promises'
+import { link, mkdtemp, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { FlagError, isFlagError } from '@ff/core'
+import { syncFile, syncFolder } from './sync.ts'
 
 /**
  * Creates a file completely or not at all, and returns the result of `write`, which writes the file
@@ -18,9 +19,9 @@ export async function createFile<T>(
     folder = await mkdtemp(`${path}-unfinished-`)
     const temporary = join(folder, basename(path))
     const result = await write(temporary)
-    await sync(temporary, 'r+')
+    await syncFile(temporary, 'r+')
     await move(temporary, path)
-    await sync(dirname(path), 'r')
+    await syncFolder(dirname(path))
     return result
   } catch (error) {
     throw isSystemError(error) ? notWritable(path, error) : error
@@ -37,17 +38,6 @@ async function move(from: string, to: string): Promise<void> {
     if (existsSync(to)) throw fileExists(to)
     // The file system has no hard links.
     await rename(from, to)
-  }
-}
-
-async function sync(path: string, flags: string): Promise<void> {
-  // Windows cannot open a folder.
-  if (flags === 'r' && process.platform === 'win32') return
-  const file = await open(path, flags)
-  try {
-    await file.sync()
-  } finally {
-    await file.close()
   }
 }
 

@@ -1,0 +1,124 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { report } from '../../../packages/server/test/drills/scale.ts'
+import { PostgresProcess } from '../../../packages/storage/test/postgres-process.ts'
+import { RunningStandalone } from './running-standalone.ts'
+
+const ADMIN_TOKEN = 'an-administrators-own-token'
+const FLAG = '/projects/shop/envs/live/flags/checkout-enabled'
+const SLOW = { timeout: 120_000 }
+const SOON = { timeout: 15_000, interval: 50 }
+
+const folder = mkdtempSync(join(tmpdir(), 'ff-standalone-snapshots-'))
+const snapshotDir = join(folder, 'snapshots')
+const running = new Set<RunningStandalone>()
+let database: PostgresProcess
+
+function start(env: Record<string, string> = {}): RunningStandalone {
+  const standalone = new RunningStandalone(
+    {
+      DATABASE_URL: database.url,
+      FF_SECRET_KEY: 'ab'.repeat(32),
+      FF_ADMIN_TOKEN: ADMIN_TOKEN,
+      FF_SNAPSHOT_DIR: snapshotDir,
+      ...env,
+    },
+    join(folder, 'never-created'),
+  )
+  running.add(standalone)
+  return standalone
+}
+
+async function stop(standalone: RunningStandalone): Promise<void> {
+  standalone.stop('SIGTERM')
+  expect(await standalone.ended).toBe(0)
+  running.delete(standalone)
+}
+
+beforeAll(async () => {
+  database = await PostgresProcess.start({ isDurable: true })
+}, 60_000)
+
+afterAll(async () => {
+  for (const standalone of running) await standalone.kill()
+  await database.remove()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' }
+
+async function setActive(url: string, isActive: boolean): Promise<number> {
+  const body = JSON.stringify({ is_active: isActive })
+  return (await fetch(url + FLAG, { method: 'PUT', headers, body })).status
+}
+
+async function statusOf(url: string): Promise<string> {
+  const { data } = (await (await fetch(`${url}/ready`)).json()) as { data: { status: string } }
+  return data.status
+}
+
+describe('a server with FF_SNAPSHOT_DIR whose database is unavailable at the start', SLOW, () => {
+  let sdkKey = ''
+
+  async function isCheckoutEnabled(url: string): Promise<unknown> {
+    const body = JSON.stringify({ context: { kind: 'user', key: 'u1' } })
+    const request = { method: 'POST', headers: { ...headers, 'x-api-key': sdkKey }, body }
+    const answer = await fetch(`${url}/evaluator/evaluate`, request)
+    if (answer.status !== 200) return answer.status
+    return ((await answer.json()) as Record<string, unknown>)['checkout-enabled']
+  }
+
+  it('It serves the last flags with one or several processes, refuses changes, and recovers by itself', async () => {
+    const first = start()
+    const firstUrl = await first.listening()
+    sdkKey = /\bff_[0-9a-f]{64}\b/.exec(first.output)?.[0] ?? ''
+    expect(await setActive(firstUrl, false)).toBe(200)
+    await expect.poll(() => isCheckoutEnabled(firstUrl), SOON).toBe(false)
+    await stop(first)
+    for (const env of [{}, { FF_WORKERS: '2' }]) {
+      await database.kill()
+      const begunAt = performance.now()
+      const server = start(env)
+      const url = await server.listening()
+      expect(await isCheckoutEnabled(url)).toBe(false)
+      report(`serving ${Math.round(performance.now() - begunAt)} ms after a start from source`)
+      expect(await statusOf(url)).toBe('stale')
+      const writtenAt = performance.now()
+      expect(await setActive(url, true)).toBe(503)
+      expect(performance.now() - writtenAt).toBeLessThan(2000)
+      await database.restart()
+      await expect.poll(() => statusOf(url), SOON).toBe('ready')
+      await expect.poll(() => setActive(url, true), SOON).toBe(200)
+      await expect.poll(() => isCheckoutEnabled(url), SOON).toBe(true)
+      expect(await setActive(url, false)).toBe(200)
+      await expect.poll(() => isCheckoutEnabled(url), SOON).toBe(false)
+      await pause(1500)
+      await server.kill()
+      running.delete(server)
+    }
+  })
+
+  it('It serves the last flags if the database does not respond', async () => {
+    await database.suspend()
+    const server = start()
+    const url = await server.listening()
+    expect(await isCheckoutEnabled(url)).toBe(false)
+    expect(await setActive(url, true)).toBe(503)
+    await database.resume()
+    await expect.poll(() => statusOf(url), SOON).toBe('ready')
+    await server.kill()
+  })
+})
+
+describe('a folder for snapshots that cannot be used', SLOW, () => {
+  it('It ends the start with one sentence that names FF_SNAPSHOT_DIR', async () => {
+    const file = join(folder, 'file')
+    writeFileSync(file, '')
+    const server = start({ FF_SNAPSHOT_DIR: file })
+    expect(await server.ended).toBe(1)
+    expect(server.log).toBe(`ff cannot run: FF_SNAPSHOT_DIR: The folder ${file} is a file.\n`)
+  })
+})

@@ -1,0 +1,234 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { snapshotFolder } from '@ff/storage/snapshots'
+import { beforeEach, expect, it } from 'vitest'
+import { createFlagServer, type FlagServer } from '../../src/flag-server.ts'
+import type { Logger } from '../../src/runtime/logger.ts'
+import { silentLogger } from '../../src/runtime/logger.ts'
+import { call, evaluate } from '../call.ts'
+import { type AllCapabilities, allInMemory, breakable } from '../capabilities.ts'
+import { FakeClock, until } from '../fake-clock.ts'
+import { addSdkKey, flagChange, publish, type SeededEnvironment, seed, textFlag } from '../seed.ts'
+import { TestSocket } from '../test-socket.ts'
+
+const user = { kind: 'user', key: 'u1' }
+const shop = { project: 'shop', environment: 'live' }
+
+let folder: string
+let memory: AllCapabilities
+let live: SeededEnvironment
+let lines: string[]
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'ff-snapshots-'))
+  memory = allInMemory()
+  ;({ live } = await seed(memory.storage))
+  lines = []
+  await set('hello')
+  return () => rm(folder, { recursive: true, force: true })
+})
+
+const set = (value: string, at = memory) =>
+  publish(at, live.environmentId, flagChange(textFlag('banner', value)))
+
+const logger: Logger = {
+  ...silentLogger,
+  info: (message) => void lines.push(`info: ${message}`),
+  error: (message) => void lines.push(`error: ${message}`),
+}
+
+/** Creates a server that saves its state in the folder. */
+function server(capabilities: AllCapabilities, clock = new FakeClock(Date.now())) {
+  const snapshots = snapshotFolder({ path: folder })
+  return createFlagServer({ ...capabilities, snapshots, clock, logger })
+}
+
+/** Starts a server, which serves the live environment and saves its state. */
+async function saveState(use: (flags: FlagServer) => Promise<unknown> = async () => undefined) {
+  // The next server has the same store, so this server must not close it.
+  const flags = server({ ...memory, storage: { ...memory.storage, close: async () => undefined } })
+  await evaluate(flags, live.sdkKey, user)
+  await flags.value(shop, 'banner', user, '')
+  await use(flags)
+  await flags.close()
+}
+
+/** Creates a server whose store is unavailable. */
+function withoutStore() {
+  const store = breakable(memory.storage)
+  store.break()
+  const clock = new FakeClock(Date.now())
+  return { store, clock, flags: server({ ...memory, storage: store.storage }, clock) }
+}
+
+const bannerOf = async (flags: FlagServer, key = live.sdkKey) => {
+  const { status, body } = await evaluate(flags, key, user)
+  return status === 200 ? body : status
+}
+
+const readyOf = async (flags: FlagServer) => {
+  const { status, body } = await call(flags, '/ready', { method: 'GET' })
+  return { status, ...(body as { data: object | null }).data }
+}
+
+it('A server whose store is unavailable serves the saved flags to saved keys, over HTTP, sockets and in process [A4]', async () => {
+  await saveState()
+  const { flags } = withoutStore()
+  await flags.start()
+  expect(await bannerOf(flags)).toEqual({ banner: 'hello' })
+  expect(await flags.value(shop, 'banner', user, 'fallback')).toBe('hello')
+  expect(await flags.value(live, 'banner', user, 'fallback')).toBe('hello')
+  const socket = new TestSocket()
+  const init = { type: 'init', sdkKey: live.sdkKey, context: user }
+  flags.acceptSocket(socket).receive(JSON.stringify(init))
+  await until(() => socket.messages.length > 0)
+  expect(socket.take()).toMatchObject([{ type: 'flags', flags: { banner: 'hello' } }])
+  await flags.close()
+})
+
+it('The server is stale since the last contact with the store until it is available, and then delivers the changes', async () => {
+  await saveState()
+  const { flags, store, clock } = withoutStore()
+  const socket = new TestSocket()
+  expect(await bannerOf(flags)).toEqual({ banner: 'hello' })
+  flags
+    .acceptSocket(socket)
+    .receive(JSON.stringify({ type: 'init', sdkKey: live.sdkKey, context: user }))
+  await until(() => socket.messages.length > 0)
+  const { status, ...state } = await readyOf(flags)
+  expect({ status, ...state }).toMatchObject({ status: 'stale' })
+  const since = Date.parse((state as { since?: string }).since ?? '')
+  expect(Math.abs(since - Date.now())).toBeLessThan(60_000)
+  const added = await addSdkKey(memory.storage, live)
+  expect(await bannerOf(flags, added.sdkKey)).toBe(500)
+  await set('changed')
+  store.repair()
+  await clock.advance(1000)
+  await until(() => socket.messages.length > 1)
+  expect(socket.take().at(-1)).toMatchObject({ flags: { banner: 'changed' } })
+  expect(await readyOf(flags)).toEqual({ status: 'ready' })
+  expect(await bannerOf(flags, added.sdkKey)).toEqual({ banner: 'changed' })
+  expect(lines.at(-1)).toBe('info: A flag set is up to date again')
+  await flags.close()
+})
+
+it('A server whose store does not respond serves the saved flags after a quarter of a second', async () => {
+  await saveState()
+  const clock = new FakeClock(Date.now())
+  const silent = { ...memory.storage, migrate: () => new Promise<void>(() => undefined) }
+  const flags = server({ ...memory, storage: { ...silent, close: async () => undefined } }, clock)
+  let isStarted = false
+  const starting = flags.start().then(() => {
+    isStarted = true
+  })
+  await until(() => clock.timers > 0)
+  await clock.advance(249)
+  expect(isStarted).toBe(false)
+  await clock.advance(1)
+  await starting
+  expect(await bannerOf(flags)).toEqual({ banner: 'hello' })
+  await flags.close()
+})
+
+it('A revoked key is removed from the saved keys, also those of unused environments', async () => {
+  const { sdkKey, id } = await addSdkKey(memory.storage, live)
+  await saveState(async (flags) => {
+    expect(await bannerOf(flags, sdkKey)).toEqual({ banner: 'hello' })
+    await memory.storage.update('sdkKey', id, { revokedAt: new Date().toISOString() })
+    await memory.changeFeed.publish({ type: 'sdkKeys' })
+    expect(await bannerOf(flags, sdkKey)).toBe(401)
+  })
+  const { flags } = withoutStore()
+  expect(await bannerOf(flags, sdkKey)).toBe(500)
+  expect(await bannerOf(flags)).toEqual({ banner: 'hello' })
+  await flags.close()
+})
+
+it('The saved state contains no SDK key, only hashes', async () => {
+  await saveState()
+  for (const file of await readdir(folder)) {
+    expect(await readFile(join(folder, file), 'utf8')).not.toContain(live.sdkKey)
+  }
+})
+
+it('An environment whose first use follows the failure of the store has the saved flags', async () => {
+  await saveState()
+  const store = breakable(memory.storage)
+  const flags = server({ ...memory, storage: store.storage })
+  await flags.start()
+  store.break()
+  expect(await bannerOf(flags)).toEqual({ banner: 'hello' })
+  expect(lines).toContain('error: The store is unavailable; a saved flag set is used')
+  await flags.close()
+})
+
+it('A store that was restored from a backup replaces newer saved flags', async () => {
+  const backup = memory
+  await set('newer')
+  await saveState()
+  memory = allInMemory()
+  for (const kind of ['organization', 'project', 'environment', 'sdkKey'] as const) {
+    await memory.storage.migrate()
+    const { data } = await backup.storage.list(kind, {})
+    for (const record of data) await memory.storage.insert(kind, record as never)
+  }
+  await set('older')
+  const { flags, store, clock } = withoutStore()
+  expect(await bannerOf(flags)).toEqual({ banner: 'newer' })
+  store.repair()
+  await clock.advance(1000)
+  await until(() => lines.includes('info: A flag set is up to date again'))
+  expect(await bannerOf(flags)).toEqual({ banner: 'older' })
+  await flags.close()
+})
+
+it('A damaged snapshot is ignored with an error, and the server needs the store [A5]', async () => {
+  await saveState()
+  const damage = async (part: string) => {
+    const name = (await readdir(folder)).find((each) => each.startsWith(part)) ?? ''
+    await writeFile(join(folder, name), 'ff-snapshot 1\n{"fl')
+  }
+  await damage('flag-set')
+  const first = withoutStore()
+  expect(await bannerOf(first.flags)).toBe(500)
+  expect(lines).toContain('error: A snapshot is ignored')
+  first.store.repair()
+  await first.clock.advance(1000)
+  expect(await bannerOf(first.flags)).toEqual({ banner: 'hello' })
+  await damage('sdk-keys')
+  const second = withoutStore()
+  await expect(second.flags.start()).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+  second.store.repair()
+  expect(await bannerOf(second.flags)).toEqual({ banner: 'hello' })
+  await second.flags.close()
+})
+
+it('Without a saved state, the start needs the store, and the probe fails until then', async () => {
+  const { flags, store } = withoutStore()
+  await expect(flags.start()).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+  expect((await call(flags, '/ready', { method: 'GET' })).status).toBe(503)
+  store.repair()
+  expect(await readyOf(flags)).toEqual({ status: 'ready' })
+  await flags.close()
+})
+
+it('A folder that cannot be used refuses the start with the name of the option', async () => {
+  await writeFile(join(folder, 'file'), '')
+  const snapshots = snapshotFolder({ path: join(folder, 'file') })
+  const flags = createFlagServer({ ...memory, snapshots, logger })
+  await expect(flags.start()).rejects.toMatchObject({
+    code: 'INVALID_REQUEST',
+    message: `\`path\`: The folder ${join(folder, 'file')} is a file.`,
+  })
+  await flags.close()
+})
+
+it('A folder that fails later is logged once, and evaluation continues', async () => {
+  const flags = server(memory)
+  await flags.start()
+  await rm(folder, { recursive: true })
+  expect(await bannerOf(flags)).toEqual({ banner: 'hello' })
+  await flags.close()
+  expect(lines.filter((line) => line === 'error: Snapshots cannot be saved')).toHaveLength(1)
+})
