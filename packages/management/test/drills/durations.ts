@@ -19,5 +19,11 @@ export function spreadOf(durations: readonly number[]): string {
 
 /** Returns the median of some durations. */
 export function medianOf(durations: readonly number[]): number {
-  return durations.toSorted((a, b) => a - b)[durations.length >> 1] ?? 0
+  return percentileOf(durations, 50)
+}
+
+/** Returns a percentile of some durations. */
+export function percentileOf(durations: readonly number[], percentile: number): number {
+  const place = Math.floor((durations.length * percentile) / 100)
+  return durations.toSorted((a, b) => a - b)[place] ?? 0
 }

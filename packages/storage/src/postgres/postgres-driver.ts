@@ -12,8 +12,9 @@ import {
   type SqlTransactionOptions,
 } from '../sql/sql-driver.ts'
 import { PostgresPool } from './postgres-pool.ts'
-import { MOST_MS, type PostgresSettings, placeOf } from './postgres-settings.ts'
+import { addressOf, MOST_MS, type PostgresSettings, placeOf } from './postgres-settings.ts'
 import { PostgresTransaction } from './postgres-transaction.ts'
+import { PostgresWatch } from './postgres-watch.ts'
 
 /** The maximum number of times that the work of a transaction runs. */
 const MOST_ATTEMPTS = 5
@@ -31,6 +32,8 @@ interface Attempt {
   readonly begin: readonly SqlStatement[]
   readonly isCareful: boolean
   readonly timeoutMs: number | undefined
+  /** The outages of the server before the operation began. */
+  readonly outages: number
 }
 
 /** What an attempt has led to: a result, or an error and how the work can run again. */
@@ -47,6 +50,7 @@ export class PostgresDriver implements SqlDriver {
   readonly #settings: PostgresSettings
   readonly #readers: PostgresPool
   readonly #writers: PostgresPool
+  readonly #watch: PostgresWatch
   /** Transactions that wait for the lock of another transaction of this process. */
   readonly #queues = new LockQueues()
   readonly #running = new Set<Promise<unknown>>()
@@ -56,6 +60,14 @@ export class PostgresDriver implements SqlDriver {
     this.#settings = settings
     this.#readers = new PostgresPool(settings, 'readConnections')
     this.#writers = new PostgresPool(settings, 'writeConnections')
+    this.#watch = new PostgresWatch({
+      address: addressOf(settings.url),
+      place: placeOf('url', settings.url),
+      disconnect: () => {
+        this.#readers.disconnect()
+        this.#writers.disconnect()
+      },
+    })
     const begin = this.#begin(SNAPSHOT)
     this.reader = {
       run: (statements) => this.#track(() => this.#readers.runAll(begin, statements)),
@@ -68,7 +80,8 @@ export class PostgresDriver implements SqlDriver {
     { isUnlimited = false }: SqlTransactionOptions = {},
   ): Promise<T> {
     const begin = [plain(this.#begin(WRITING, isUnlimited)), lockStatement(lock)]
-    const attempt = { begin, isCareful: false, timeoutMs: isUnlimited ? MOST_MS : undefined }
+    const timeoutMs = isUnlimited ? MOST_MS : undefined
+    const attempt = { begin, isCareful: false, timeoutMs, outages: this.#watch.outages }
     return this.#track(() => this.#queues.run(lock, () => this.#transact(work, attempt)))
   }
 
@@ -87,7 +100,9 @@ export class PostgresDriver implements SqlDriver {
         ? [plain(this.#begin(SNAPSHOT, true))]
         : [plain(this.#begin(WRITING, true)), lockStatement(lock)]
     return this.#track(async () => {
-      const outcome = await this.#attempt(work, { begin, isCareful: false, timeoutMs: MOST_MS })
+      const { outages } = this.#watch
+      const attempt = { begin, isCareful: false, timeoutMs: MOST_MS, outages }
+      const outcome = await this.#attempt(work, attempt)
       if ('result' in outcome) return outcome.result
       throw outcome.error
     })
@@ -118,19 +133,22 @@ export class PostgresDriver implements SqlDriver {
 
   async #close(): Promise<void> {
     await Promise.allSettled(this.#running)
+    this.#watch.stop()
     await Promise.all([this.#readers.close(), this.#writers.close()])
   }
 
   /** Runs an operation that `close` waits for. Throws `UNAVAILABLE` if the store is closed. */
   async #track<T>(operation: () => Promise<T>): Promise<T> {
     if (this.#closing !== undefined) throw storeClosed()
-    const running = operation()
-    this.#running.add(running)
-    try {
-      return await running
-    } finally {
-      this.#running.delete(running)
-    }
+    return this.#watch.during(async () => {
+      const running = operation()
+      this.#running.add(running)
+      try {
+        return await running
+      } finally {
+        this.#running.delete(running)
+      }
+    })
   }
 
   async #transact<T>(work: Work<T>, first: Attempt): Promise<T> {
@@ -146,6 +164,10 @@ export class PostgresDriver implements SqlDriver {
 
   async #attempt<T>(work: Work<T>, attempt: Attempt): Promise<Outcome<T>> {
     const client = await this.#writers.connect()
+    if (this.#watch.outages !== attempt.outages) {
+      client.release()
+      throw storeSilent()
+    }
     const transaction = new PostgresTransaction({ ...attempt, client })
     try {
       const result = await work(transaction)
@@ -169,6 +191,11 @@ export class PostgresDriver implements SqlDriver {
     const texts = limits.map(([name, limit]) => `set local ${name} = ${isUnlimited ? 0 : limit}`)
     return [`begin ${modes}`, ...texts].join('; ')
   }
+}
+
+/** The error of an operation that has already failed for its caller. */
+function storeSilent(): FlagError {
+  return new FlagError('UNAVAILABLE', 'The store did not respond.')
 }
 
 function lockStatement(lock: string): SqlStatement {

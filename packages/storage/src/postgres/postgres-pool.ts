@@ -23,6 +23,7 @@ export class PostgresPool {
   readonly #pool: Pool
   readonly #settings: PostgresSettings
   readonly #sizeName: 'readConnections' | 'writeConnections'
+  readonly #clients = new Set<PoolClient>()
 
   constructor(settings: PostgresSettings, sizeName: 'readConnections' | 'writeConnections') {
     const { url, connectTimeoutMs, statementTimeoutMs, lockTimeoutMs } = settings
@@ -42,7 +43,11 @@ export class PostgresPool {
     // The pool replaces lost connections, and statements that are running on them fail.
     const ignore = () => undefined
     this.#pool.on('error', ignore)
-    this.#pool.on('connect', (client) => client.on('error', ignore))
+    this.#pool.on('connect', (client) => {
+      this.#clients.add(client)
+      client.on('error', ignore)
+    })
+    this.#pool.on('remove', (client) => this.#clients.delete(client))
   }
 
   /** Returns a free connection, which the caller releases. Throws `UNAVAILABLE` if there is none. */
@@ -82,6 +87,11 @@ export class PostgresPool {
       const [result] = await resultsOf(send(client, [statement]))
       return result?.rows ?? []
     })
+  }
+
+  /** Closes all connections at once. Statements that are running fail. */
+  disconnect(): void {
+    for (const client of this.#clients) client.connection.stream.destroy()
   }
 
   /** Waits until all connections have been released, and closes them. */

@@ -1,5 +1,6 @@
 import { FlagError } from '@ff/core'
 import { Client } from 'pg'
+import type { PostgresAddress } from './postgres-watch.ts'
 
 /** The database of a store, its connections and its time limits. */
 export interface PostgresOptions {
@@ -78,6 +79,12 @@ export function placeOf(name: string, url: string): string {
   // The database of a URL with an unescaped password contains a part of the password.
   if (client === undefined || client.database?.includes('@')) throw invalid
   return `${client.host}:${client.port}/${client.database}`
+}
+
+/** Returns the address of the server of a valid URL. */
+export function addressOf(url: string): PostgresAddress {
+  const { host, port } = new Client({ connectionString: url })
+  return host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port }
 }
 
 /** Returns a client that is not connected; `undefined` if the URL is malformed. */
