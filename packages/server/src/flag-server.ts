@@ -296,7 +296,7 @@ export class FlagServer<As = unknown> {
     await this.#inFlight.settled(this.#options.clock, DRAIN_WITHIN_MS)
     await Promise.all([this.#management?.close(), jobsStopped, this.#reporter.close()])
     await this.#usage.close()
-    await this.#options.storage.close()
+    await Promise.all([this.#options.storage.close(), this.#options.close()])
   }
 }
 

@@ -1,6 +1,6 @@
 export { createDraft, type Draft, type DraftBase } from './draft/draft-storage.ts'
 export { memory } from './memory/memory.ts'
-export type { Capabilities } from './ports/capabilities.ts'
+export type { Capabilities, Ports } from './ports/capabilities.ts'
 export type * from './ports/change-feed.ts'
 export type { DeliveryClaim } from './ports/delivery-claim.ts'
 export type {
