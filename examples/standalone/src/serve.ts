@@ -13,6 +13,7 @@ import { listen } from './listening.ts'
 import { createLogger } from './log.ts'
 import { loadIdentityProvider } from './oidc.ts'
 import { secretKeysOf } from './secret-key.ts'
+import { openRedis } from './shared-redis.ts'
 import type { Store } from './store.ts'
 import { loadPayments } from './stripe.ts'
 import { withWorkerLabel } from './worker-metrics.ts'
@@ -67,13 +68,15 @@ export async function createFlags(config: Config, store: Store): Promise<FlagSer
     ...(config.administrator && { administrator: config.administrator }),
     adminToken: config.adminToken,
   })
+  const logger = createLogger(config.log)
   return createFlagServer({
     ...store,
+    ...openRedis(config, logger),
     ...config.limits,
     management,
     metricsArePublic: config.metricsArePublic,
     trustProxy: config.trustProxy,
-    logger: createLogger(config.log),
+    logger,
   })
 }
 
