@@ -26,6 +26,7 @@ describe('@ff/storage', () => {
   it('The entries of the storage package export exactly these values', () => {
     expect(Object.keys(storage).sort()).toEqual([
       'KIND_RULES',
+      'MAX_RECENT_EVENTS',
       'REPORT_LIFETIME_MS',
       'createDraft',
       'createStorage',
@@ -46,6 +47,7 @@ describe('@ff/storage', () => {
       'changeFeedContract',
       'instanceReportsContract',
       'rateLimiterContract',
+      'recentEventsContract',
       'severalWritersContract',
       'storageContract',
     ])

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { Redis } from 'ioredis'
 import { inject, onTestFinished } from 'vitest'
 import { type RedisCapabilities, type RedisOptions, redis } from '../src/redis/redis.ts'
 import { RedisProcess } from './redis-process.ts'
@@ -29,4 +30,11 @@ export async function startRedis(settings: readonly string[] = []): Promise<Redi
   const server = await RedisProcess.start(settings)
   onTestFinished(() => server.stop())
   return server
+}
+
+/** Opens a connection with which a test changes the server. It is closed after the test. */
+export function openRedisClient(url = inject('redisUrl'), password?: string): Redis {
+  const client = new Redis(url, password === undefined ? {} : { password })
+  onTestFinished(() => client.disconnect())
+  return client
 }

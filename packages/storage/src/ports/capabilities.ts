@@ -1,6 +1,7 @@
 import type { ChangeFeed } from './change-feed.ts'
 import type { InstanceReports } from './instance-reports.ts'
 import type { RateLimiter } from './rate-limiter.ts'
+import type { RecentEvents } from './recent-events.ts'
 import type { Storage } from './storage.ts'
 
 /** The ports of a server. */
@@ -17,6 +18,8 @@ export interface Ports {
  * server uses an in-memory implementation for each port that is absent.
  */
 export interface Capabilities extends Partial<Ports> {
+  /** Without it, the newest audit entries are always read from the store. */
+  readonly recentEvents?: RecentEvents
   /** Closes connections that `storage.close` does not close. The server calls it when it is closed. */
   readonly close?: () => Promise<void>
 }

@@ -49,9 +49,8 @@ export class RedisChangeFeed implements ChangeFeed {
 
   async publish(change: FlagSetChange): Promise<void> {
     const { commands } = this.#options
-    await commands.open()
     // The reason has been reported once; an error for each change would repeat it.
-    if (!commands.isAvailable) return
+    if (!(await commands.isAvailable())) return
     await commands.run((client) => client.publish(this.#channel, JSON.stringify(change)))
   }
 

@@ -83,8 +83,9 @@ export class RedisConnection {
     }
   }
 
-  /** `true` if commands can be sent, as far as is known. */
-  get isAvailable(): boolean {
+  /** Opens the connection, and resolves with `true` unless it is known to be unavailable. */
+  async isAvailable(): Promise<boolean> {
+    await this.open()
     return this.#unavailable === undefined
   }
 

@@ -1,9 +1,8 @@
 import { createServer } from 'node:net'
 import { type FlagError, isFlagError } from '@ff/core'
-import { Redis } from 'ioredis'
-import { describe, expect, inject, it, onTestFinished } from 'vitest'
+import { describe, expect, inject, it } from 'vitest'
 import { startListening } from '../../test/postgres-store.ts'
-import { newRedisOptions, openRedis, startRedis } from '../../test/redis-store.ts'
+import { newRedisOptions, openRedis, openRedisClient, startRedis } from '../../test/redis-store.ts'
 import { newId } from '../contract/samples/sample-fields.ts'
 import { type RedisOptions, redis } from './redis.ts'
 
@@ -117,12 +116,11 @@ describe.skipIf(!inject('hasRedisServer'))('a Redis server of its own', () => {
   })
 
   it('A password of Redis that is changed makes calls fail, and is reported once', async () => {
-    const { port } = await startRedis(['--requirepass', 'first'])
+    const { port, url } = await startRedis(['--requirepass', 'first'])
     const { statuses, onStatus } = observed()
     const ports = openRedis({ url: `redis://:first@127.0.0.1:${port}`, onStatus })
     expect(await lease(ports)).toBe(1)
-    const admin = new Redis({ port, password: 'first' })
-    onTestFinished(() => admin.disconnect())
+    const admin = openRedisClient(url, 'first')
     await admin.config('SET', 'requirepass', PASSWORD)
     await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
     await expect.poll(() => statuses.length).toBe(1)
@@ -197,8 +195,7 @@ describe.skipIf(!inject('hasRedisServer'))('a Redis server of its own', () => {
 describe.skipIf(inject('redisUrl') === '')('the Redis of the test run', () => {
   it('The rate limiter of Redis works after all data and scripts were removed', async () => {
     const options = newRedisOptions()
-    const [ports, admin] = [openRedis(options), new Redis(options.url)]
-    onTestFinished(() => admin.disconnect())
+    const [ports, admin] = [openRedis(options), openRedisClient()]
     expect(await lease(ports, 10)).toBe(10)
     await admin.script('FLUSH')
     await admin.del(...(await admin.keys(`${options.prefix}:*`)))
@@ -207,8 +204,7 @@ describe.skipIf(inject('redisUrl') === '')('the Redis of the test run', () => {
 
   it('All keys in Redis have a hash tag and expire', async () => {
     const options = newRedisOptions()
-    const [ports, admin] = [openRedis(options), new Redis(options.url)]
-    onTestFinished(() => admin.disconnect())
+    const [ports, admin] = [openRedis(options), openRedisClient()]
     await lease(ports)
     const keys = await admin.keys(`${options.prefix}:*`)
     expect(keys.length).toBeGreaterThan(0)
@@ -241,8 +237,7 @@ describe.skipIf(inject('redisUrl') === '')('the Redis of the test run', () => {
 
   it('A message of another program is a `resync`', async () => {
     const options = newRedisOptions()
-    const [{ changeFeed }, admin] = [openRedis(options), new Redis(options.url)]
-    onTestFinished(() => admin.disconnect())
+    const [{ changeFeed }, admin] = [openRedis(options), openRedisClient()]
     const received: unknown[] = []
     await changeFeed.subscribe((change) => received.push(change))
     for (const text of ['no JSON', '7', 'null']) {

@@ -3,16 +3,20 @@ import type { Capabilities } from '../ports/capabilities.ts'
 import { RedisChangeFeed } from './redis-change-feed.ts'
 import { RedisConnection } from './redis-connection.ts'
 import { RedisRateLimiter } from './redis-rate-limiter.ts'
+import { RedisRecentEvents } from './redis-recent-events.ts'
 import { type RedisOptions, redisSettings } from './redis-settings.ts'
 
 export type { RedisOptions } from './redis-settings.ts'
 
 /** The ports that `redis` implements. */
-export type RedisCapabilities = Required<Pick<Capabilities, 'changeFeed' | 'rateLimiter' | 'close'>>
+export type RedisCapabilities = Required<
+  Pick<Capabilities, 'changeFeed' | 'rateLimiter' | 'recentEvents' | 'close'>
+>
 
 /**
- * Creates a change feed and a rate limiter for all servers with the same Redis and the same store.
- * Needs the package `ioredis`. Throws `INVALID_REQUEST` if an option is invalid.
+ * Creates a change feed, a rate limiter, and a copy of the newest audit entries, for all servers with
+ * the same Redis and the same store. Needs the package `ioredis`. Throws `INVALID_REQUEST` if an option
+ * is invalid.
  *
  * Redis is never required. While it is unavailable, the rate limiter throws `UNAVAILABLE` at once,
  * and no change is announced: servers find changes by their periodic check of the versions. A
@@ -37,6 +41,7 @@ export function redis(options: RedisOptions): RedisCapabilities {
   return {
     changeFeed,
     rateLimiter: new RedisRateLimiter(commands, settings.prefix),
+    recentEvents: new RedisRecentEvents(commands, settings.prefix),
     async close() {
       commands.close()
       changeFeed.close()
