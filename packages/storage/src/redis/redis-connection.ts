@@ -123,7 +123,9 @@ export class RedisConnection {
     try {
       // For example, an unknown database is an error of the client, which then uses another one.
       if (this.#error !== undefined) throw this.#error
-      await this.#options.check(this.client)
+      const { check } = this.#options
+      // If the event loop was busy, the first attempt times out although there is a response.
+      await check(this.client).catch(() => check(this.client))
       this.#attempts = 0
       this.#settle(undefined)
     } catch (error) {

@@ -1,9 +1,10 @@
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { type FlagError, isFlagError } from '@ff/core'
 import { describe, expect, inject, it } from 'vitest'
 import { startListening } from '../../test/postgres-store.ts'
 import { newRedisOptions, openRedis, openRedisClient, startRedis } from '../../test/redis-store.ts'
 import { newId } from '../contract/samples/sample-fields.ts'
+import { sample } from '../contract/samples/samples.ts'
 import { type RedisOptions, redis } from './redis.ts'
 
 const PASSWORD = 'a secret/password'
@@ -168,6 +169,30 @@ describe.skipIf(!inject('hasRedisServer'))('a Redis server of its own', () => {
     }
   })
 
+  it('Connections that receive no response any more are replaced, and listeners receive `resync`', async () => {
+    const server = await startRedis()
+    const silence: (() => void)[] = []
+    const proxy = createServer((client) => {
+      const connection = connect(server.port, '127.0.0.1')
+      client.pipe(connection).pipe(client)
+      silence.push(() => connection.unpipe(client))
+      for (const socket of [client, connection]) socket.on('error', () => undefined)
+      client.on('close', () => connection.destroy())
+    })
+    const { statuses, onStatus } = observed()
+    const ports = openRedis({ url: `redis://127.0.0.1:${await startListening(proxy)}`, onStatus })
+    const received: unknown[] = []
+    await ports.changeFeed.subscribe((change) => received.push(change))
+    expect(await lease(ports)).toBe(1)
+    expect(silence).toHaveLength(2)
+    for (const stop of silence.splice(0)) stop()
+    expect(await failureOf(lease(ports))).toContain('cannot be reached (no response).')
+    await expect.poll(() => lease(ports).catch(() => 0), { timeout: 8000 }).toBe(1)
+    await expect.poll(() => received, { timeout: 8000 }).toEqual([{ type: 'resync' }])
+    expect(statuses.at(-1)).toBeUndefined()
+    expect(silence).toHaveLength(2)
+  })
+
   it('A suspended Redis delays only the first calls, and listeners receive `resync` afterwards', async () => {
     const server = await startRedis()
     const { statuses, onStatus } = observed()
@@ -206,13 +231,16 @@ describe.skipIf(inject('redisUrl') === '')('the Redis of the test run', () => {
     const options = newRedisOptions()
     const [ports, admin] = [openRedis(options), openRedisClient()]
     await lease(ports)
+    const entry = sample('auditEvent', { previousHash: '' })
+    await ports.recentEvents.add('changes:1', entry)
+    await ports.recentEvents.fill('changes:2', [entry])
     const keys = await admin.keys(`${options.prefix}:*`)
-    expect(keys.length).toBeGreaterThan(0)
+    expect(keys.length).toBeGreaterThanOrEqual(3)
     for (const key of keys) {
       expect(key).toMatch(/\{.+\}/)
       const ms = await admin.pttl(key)
       expect(ms).toBeGreaterThan(0)
-      expect(ms).toBeLessThanOrEqual(2 * MINUTE_MS)
+      expect(ms).toBeLessThanOrEqual(key.includes(':audit:') ? 60 * MINUTE_MS : 2 * MINUTE_MS)
     }
   })
 
