@@ -3,9 +3,11 @@ import { defineConfig } from 'vitest/config'
 
 const PACKAGES = ['core', 'protocol', 'storage', 'server', 'management', 'client', 'openfeature']
 
-/** The packages whose tests need a database server, which one set-up file starts. */
-const ON_POSTGRES = ['storage', 'server', 'management']
-const postgres = join(import.meta.dirname, 'packages/storage/test/postgres-server.ts')
+/** The packages whose tests need database servers, which set-up files start. */
+const ON_DATABASES = ['storage', 'server', 'management']
+const databases = ['postgres', 'redis'].map((name) => {
+  return join(import.meta.dirname, `packages/storage/test/${name}-server.ts`)
+})
 
 const tests = ['src/**/*.test.ts', 'test/**/*.test.ts']
 const pins = ['test/exports.test.ts']
@@ -43,7 +45,7 @@ export default defineConfig({
           include: tests,
           exclude: [...pins, ...slow],
           benchmark: { include: ['bench/**/*.bench.ts'] },
-          globalSetup: ON_POSTGRES.includes(name) ? [postgres] : [],
+          globalSetup: ON_DATABASES.includes(name) ? databases : [],
         },
       })),
       {
@@ -85,7 +87,7 @@ export default defineConfig({
           name: 'standalone',
           root: 'examples/standalone',
           include: tests,
-          globalSetup: [postgres],
+          globalSetup: databases,
         },
       },
       {

@@ -17,7 +17,7 @@ const GRAPH: Readonly<Record<string, PackageRule>> = {
     level: 2,
     internal: ['core', 'protocol'],
     external: ['kysely'],
-    optionalPeers: ['@photostructure/sqlite', 'fast-check', 'pg', 'vitest'],
+    optionalPeers: ['@photostructure/sqlite', 'fast-check', 'ioredis', 'pg', 'vitest'],
     typesOnly: ['protocol'],
   },
   client: {

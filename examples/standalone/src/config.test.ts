@@ -14,6 +14,7 @@ describe('readConfig', () => {
     const database = {
       DATABASE_URL: 'postgres://ff@localhost/flags',
       FF_DATABASE_CONNECTIONS: '60',
+      REDIS_URL: 'redis://localhost:6379/2',
     }
     const keys = { FF_SECRET_KEY: `${'c'.repeat(64)},${'d'.repeat(64)}` }
     const switches = { FF_WEBHOOKS_ALLOW_LOOPBACK: '1', FF_DEMO_TRAFFIC: '1', FF_DASHBOARD: '0' }
@@ -55,6 +56,7 @@ describe('readConfig', () => {
       host: '::1',
       dataDir: '/srv/ff',
       database: { url: 'postgres://ff@localhost/flags', connections: 60 },
+      redisUrl: 'redis://localhost:6379/2',
       workers: 3,
       adminToken: 'a'.repeat(32),
       administrator: { email: 'root@acme.test', password: 'a password for the root' },
@@ -96,6 +98,22 @@ describe('readConfig', () => {
         `FF_DATABASE_CONNECTIONS must be an integer from 6 (3 for each of FF_WORKERS) to 10000, not "${bad}".`,
       )
     }
+  })
+
+  it.each(['localhost', 'https://hidden@localhost', 'redis://ff:hid/den@a', 'redis://a/hidden'])(
+    'readConfig refuses a malformed REDIS_URL without repeating it: %j',
+    (REDIS_URL) => {
+      const refusal = /^REDIS_URL must be a URL such as "redis:(?!.*hid)/
+      expect(() => readConfig({ DATABASE_URL: 'postgres://a/b', REDIS_URL })).toThrow(refusal)
+    },
+  )
+
+  it('readConfig refuses REDIS_URL without DATABASE_URL', () => {
+    expect(() => readConfig({ REDIS_URL: 'redis://localhost' })).toThrow(
+      new ConfigError(
+        'REDIS_URL requires DATABASE_URL: servers can share Redis only if they share a PostgreSQL database.',
+      ),
+    )
   })
 
   it('readConfig treats an empty variable like an absent one', () => {

@@ -1,12 +1,15 @@
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
+import { isFlagError } from '@ff/core'
 import type { Administrator } from '@ff/management'
+import { redis } from '@ff/storage/redis'
 
 /** All environment variables that the server reads. */
 export const VARIABLES = [
   'DATABASE_URL',
   'HOST',
   'PORT',
+  'REDIS_URL',
   'FF_ADMIN_EMAIL',
   'FF_ADMIN_PASSWORD',
   'FF_ADMIN_TOKEN',
@@ -50,6 +53,8 @@ export interface Config {
   readonly database: DatabaseConfig | undefined
   /** The directory of the saved flag sets; `undefined` to save none. It is created if it does not exist. */
   readonly snapshotDir: string | undefined
+  /** The URL of the Redis server; `undefined` for none. Requires `database`. */
+  readonly redisUrl: string | undefined
   /** The number of processes that serve requests; 1 for a single process. */
   readonly workers: number
   /** The administrator's token. If `undefined`, the first start creates one. */
@@ -150,6 +155,7 @@ export function readConfig(env: Variables): Config {
     dataDir: resolve(textOf(env['FF_DATA_DIR']) ?? './data'),
     database: databaseOf(env, workers),
     snapshotDir: snapshotDirOf(env['FF_SNAPSHOT_DIR']),
+    redisUrl: redisUrlOf(env),
     workers,
     adminToken: adminTokenOf(env['FF_ADMIN_TOKEN']),
     administrator: administratorOf(env['FF_ADMIN_EMAIL'], env['FF_ADMIN_PASSWORD']),
@@ -212,6 +218,24 @@ function databaseOf(env: Variables, workers: number): DatabaseConfig | undefined
   throw new ConfigError(
     `FF_DATABASE_CONNECTIONS must be an integer from ${min} (${MIN_CONNECTIONS_OF_WORKER} for each of FF_WORKERS) to ${MAX_CONNECTIONS}, not "${text}".`,
   )
+}
+
+function redisUrlOf(env: Variables): string | undefined {
+  const url = textOf(env['REDIS_URL'])
+  if (url === undefined) return undefined
+  if (textOf(env['DATABASE_URL']) === undefined) {
+    throw new ConfigError(
+      'REDIS_URL requires DATABASE_URL: servers can share Redis only if they share a PostgreSQL database.',
+    )
+  }
+  try {
+    // Checks the URL, and opens no connection.
+    redis({ url })
+  } catch (error) {
+    if (!isFlagError(error)) throw error
+    throw new ConfigError(error.message.replace('`url`', 'REDIS_URL'))
+  }
+  return url
 }
 
 function limitsOf(env: Variables): Limits {

@@ -14,6 +14,7 @@ import { listen } from './listening.ts'
 import { createLogger } from './log.ts'
 import { loadIdentityProvider } from './oidc.ts'
 import { secretKeysOf } from './secret-key.ts'
+import { openRedis } from './shared-redis.ts'
 import type { Store } from './store.ts'
 import { loadPayments } from './stripe.ts'
 import { withWorkerLabel } from './worker-metrics.ts'
@@ -69,14 +70,16 @@ export async function createFlags(config: Config, store: Store): Promise<FlagSer
     adminToken: config.adminToken,
   })
   const { snapshotDir } = config
+  const logger = createLogger(config.log)
   return createFlagServer({
     ...store,
+    ...openRedis(config, logger),
     ...config.limits,
     ...(snapshotDir !== undefined && { snapshots: snapshotFolder({ path: snapshotDir }) }),
     management,
     metricsArePublic: config.metricsArePublic,
     trustProxy: config.trustProxy,
-    logger: createLogger(config.log),
+    logger,
   })
 }
 

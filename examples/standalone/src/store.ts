@@ -12,7 +12,7 @@ import { createLogger } from './log.ts'
 export type Store = Capabilities & Required<Pick<Capabilities, 'storage'>>
 
 /** The settings that determine the store: a PostgreSQL database, or a file in the data folder. */
-export type StoreConfig = Pick<Config, 'dataDir'> & Partial<Pick<Config, 'database'>>
+export type StoreConfig = Pick<Config, 'dataDir'> & Partial<Pick<Config, 'database' | 'redisUrl'>>
 
 /** The maximum number of connections for reading, and of those for writing, of one process. */
 const MOST_CONNECTIONS = 10
@@ -41,15 +41,27 @@ export async function existingTables(config: StoreConfig): Promise<StoredTables>
 }
 
 /** Opens the store for a process that serves alone, or for a short task. */
-export function openStore({ dataDir, database }: StoreConfig): Store {
+export function openStore({ dataDir, database, redisUrl }: StoreConfig): Store {
   if (database === undefined) return sqlite({ path: dataFileOf({ dataDir }) })
-  return postgres({ url: database.url, ...connectionsOf(database, 1) })
+  return openPostgres({ database, redisUrl }, 1)
 }
 
 /** Opens the store for one of several worker processes. */
-export function openWorkerStore({ dataDir, database, workers }: Config): Store {
+export function openWorkerStore({ dataDir, database, redisUrl, workers }: Config): Store {
   if (database === undefined) return cluster({ path: dataFileOf({ dataDir }) })
-  return postgres({ url: database.url, ...connectionsOf(database, workers) })
+  return openPostgres({ database, redisUrl }, workers)
+}
+
+interface PostgresConfig {
+  readonly database: DatabaseConfig
+  readonly redisUrl: string | undefined
+}
+
+/** Opens the database. With Redis, which announces changes, no connection listens for them. */
+function openPostgres({ database, redisUrl }: PostgresConfig, processes: number): Store {
+  const { url } = database
+  const options = { url, ...connectionsOf(database, processes) }
+  return postgres(redisUrl === undefined ? options : { ...options, listenUrl: false })
 }
 
 /** Starts what the workers share. With PostgreSQL, they share the database only. */

@@ -22,7 +22,7 @@ type Environment = Readonly<Record<string, string>>
 
 /** Returns the variables of a server: `env`, and those of this process that no server reads. */
 export function environmentOf(env: Environment): Record<string, string | undefined> {
-  const isOther = (name: string) => !name.startsWith('FF_') && name !== 'DATABASE_URL'
+  const isOther = (name: string) => !/^(?:FF_|DATABASE_URL$|REDIS_URL$)/.test(name)
   const others = Object.entries(process.env).filter(([name]) => isOther(name))
   return { ...Object.fromEntries(others), PORT: '0', ...env }
 }

@@ -185,7 +185,7 @@ function refused(message: string): FlagError {
 function connect(options: CheckedOptions, server: ServerServices): ConnectedManagementPlane<As> {
   const { administrator, payments, passwordHasher, webhookSender, secretKeys } = options
   const { identifyUser, identityProvider } = options
-  const { storage, changeFeed, clock, logger, basePath, start } = server
+  const { storage, changeFeed, recentEvents, clock, logger, basePath, start } = server
   const publicUrl = options.publicUrl && options.publicUrl.replace(/\/$/, '') + basePath
   const credentialAttempts = new CredentialAttempts(server)
   const logIn = createLogIn(options, { ...server, publicUrl, credentialAttempts })
@@ -193,12 +193,12 @@ function connect(options: CheckedOptions, server: ServerServices): ConnectedMana
   const auditWalks = new AuditWalks(clock)
   const projectStreams = new ProjectStreams(server)
   const useCases = createUseCases({
-    ...{ logIn, payments, webhookSender, secretBox, auditWalks, publicUrl },
+    ...{ logIn, payments, webhookSender, secretBox, auditWalks, recentEvents, publicUrl },
     ...{ identifyUser, identityProvider, instance: server.instance, projectStreams },
     previews: new Previews(server),
   })
   const changeServices: ChangeServices = {
-    ...{ storage, changeFeed, clock, logger },
+    ...{ storage, changeFeed, recentEvents, clock, logger },
     publishCheck: new PublishCheck(),
     // A closure, because the dispatcher is created later: it depends on the use cases.
     wakeWebhooks: () => webhooks.wake(),

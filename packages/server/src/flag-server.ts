@@ -324,7 +324,7 @@ export class FlagServer<As = unknown> {
     await Promise.all([this.#management?.close(), jobsStopped, this.#reporter.close()])
     await this.#usage.close()
     await this.#saved.close()
-    await this.#options.storage.close()
+    await Promise.all([this.#options.storage.close(), this.#options.close()])
   }
 }
 

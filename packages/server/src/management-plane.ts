@@ -1,4 +1,4 @@
-import type { Capabilities } from '@ff/storage'
+import type { Ports, RecentEvents } from '@ff/storage'
 import type { Exchange, Reply } from './http/exchange.ts'
 import type { Metrics } from './http/metrics.ts'
 import type { Instance } from './instance.ts'
@@ -7,7 +7,8 @@ import type { Job } from './runtime/jobs.ts'
 import type { Logger } from './runtime/logger.ts'
 
 /** The services that a server provides to its management plane. */
-export interface ServerServices extends Required<Capabilities> {
+export interface ServerServices extends Ports {
+  readonly recentEvents?: RecentEvents | undefined
   readonly clock: Clock
   readonly logger: Logger
   readonly basePath: string

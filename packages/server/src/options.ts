@@ -1,6 +1,12 @@
 import { FlagError } from '@ff/core'
 import { MAX_HELD_CONTEXT_BYTES } from '@ff/protocol/sdk'
-import { type Capabilities, memory, type Snapshots } from '@ff/storage'
+import {
+  type Capabilities,
+  memory,
+  type Ports,
+  type RecentEvents,
+  type Snapshots,
+} from '@ff/storage'
 import type { ManagementPlane } from './management-plane.ts'
 import { type Clock, systemClock } from './runtime/clock.ts'
 import { consoleLogger, type Logger } from './runtime/logger.ts'
@@ -70,7 +76,10 @@ export interface FlagServerOptions<As = unknown> extends Capabilities {
 }
 
 /** The options with all defaults filled in. */
-export interface ResolvedOptions extends Required<Capabilities>, Limits {
+export interface ResolvedOptions extends Ports, Limits {
+  readonly recentEvents: RecentEvents | undefined
+  /** Closes connections that `storage.close` does not close. */
+  readonly close: () => Promise<void>
   readonly basePath: string
   readonly snapshots: Snapshots | undefined
   readonly trustProxy: boolean
@@ -98,6 +107,8 @@ export function resolveOptions(options: FlagServerOptions): ResolvedOptions {
     changeFeed,
     rateLimiter,
     instanceReports,
+    recentEvents: options.recentEvents,
+    close: options.close ?? (async () => undefined),
     basePath: resolveBasePath(options.basePath ?? ''),
     snapshots: options.snapshots,
     trustProxy: options.trustProxy ?? false,

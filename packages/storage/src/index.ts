@@ -1,6 +1,6 @@
 export { createDraft, type Draft, type DraftBase } from './draft/draft-storage.ts'
 export { memory } from './memory/memory.ts'
-export type { Capabilities } from './ports/capabilities.ts'
+export type { Capabilities, Ports } from './ports/capabilities.ts'
 export type * from './ports/change-feed.ts'
 export type { DeliveryClaim } from './ports/delivery-claim.ts'
 export type {
@@ -13,6 +13,7 @@ export type * from './ports/instance-reports.ts'
 export { REPORT_LIFETIME_MS } from './ports/instance-reports.ts'
 export type * from './ports/leases.ts'
 export type * from './ports/rate-limiter.ts'
+export { MAX_RECENT_EVENTS, type RecentEvents } from './ports/recent-events.ts'
 export {
   type AuditHead,
   type Findable,

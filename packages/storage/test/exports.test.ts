@@ -5,6 +5,7 @@ import * as cluster from '../src/cluster/cluster.ts'
 import * as contract from '../src/contract/contract.ts'
 import * as storage from '../src/index.ts'
 import * as postgres from '../src/postgres/postgres.ts'
+import * as redis from '../src/redis/redis.ts'
 import * as sqlite from '../src/sqlite/sqlite.ts'
 
 describe('@ff/storage', () => {
@@ -14,6 +15,7 @@ describe('@ff/storage', () => {
       '.',
       './sqlite',
       './postgres',
+      './redis',
       './cluster',
       './backup',
       './snapshots',
@@ -25,6 +27,7 @@ describe('@ff/storage', () => {
   it('The entries of the storage package export exactly these values', () => {
     expect(Object.keys(storage).sort()).toEqual([
       'KIND_RULES',
+      'MAX_RECENT_EVENTS',
       'REPORT_LIFETIME_MS',
       'createDraft',
       'createStorage',
@@ -35,6 +38,7 @@ describe('@ff/storage', () => {
     ])
     expect(Object.keys(sqlite).sort()).toEqual(['sqlite', 'sqliteTables'])
     expect(Object.keys(postgres).sort()).toEqual(['postgres', 'postgresTables'])
+    expect(Object.keys(redis)).toEqual(['redis'])
     expect(Object.keys(backup).sort()).toEqual(['copyStore', 'restoreBackup', 'writeBackup'])
     expect(Object.keys(cluster).sort()).toEqual(['cluster', 'serveCluster'])
   })
@@ -44,6 +48,7 @@ describe('@ff/storage', () => {
       'changeFeedContract',
       'instanceReportsContract',
       'rateLimiterContract',
+      'recentEventsContract',
       'severalWritersContract',
       'storageContract',
     ])

@@ -1,6 +1,7 @@
 import type { Instance } from '@ff/server/plane'
+import type { RecentEvents } from '@ff/storage'
 import type { IdentifyUser } from '../access/actors.ts'
-import { auditLogUseCases, createAuditExportUseCases } from '../audit/audit-log.ts'
+import { createAuditExportUseCases, createAuditLogUseCases } from '../audit/audit-log.ts'
 import { createAuditVerificationUseCases } from '../audit/audit-verification.ts'
 import type { AuditWalks } from '../audit/audit-walks.ts'
 import type { LogInService } from '../authentication/log-in-service.ts'
@@ -55,6 +56,7 @@ interface UseCaseServices {
   readonly webhookSender: WebhookSender
   readonly secretBox: SecretBox | undefined
   readonly auditWalks: AuditWalks
+  readonly recentEvents: RecentEvents | undefined
   readonly previews: Previews
   readonly instance: Instance | undefined
   readonly projectStreams: ProjectStreams
@@ -67,7 +69,6 @@ export function createUseCases(services: UseCaseServices) {
   const { logIn, payments, auditWalks } = services
   return {
     ...accessTokenUseCases,
-    ...auditLogUseCases,
     ...environmentUseCases,
     ...explanationUseCases,
     ...flagConfigurationUseCases,
@@ -98,6 +99,7 @@ export function createUseCases(services: UseCaseServices) {
     ...createCheckoutUseCases(payments),
     ...createPaymentEventUseCases(payments),
     ...createWebhookUseCases(services),
+    ...createAuditLogUseCases(services.recentEvents),
     ...createAuditExportUseCases(auditWalks),
     ...createAuditVerificationUseCases(auditWalks),
     ...createConvergenceUseCases(services.instance),

@@ -1,8 +1,9 @@
 import { compareCodePoints } from '@ff/core'
 import type { AuditEvent, AuditLog } from '@ff/protocol/management'
-import type { ListQuery, Records } from '@ff/storage'
+import { type ListQuery, MAX_RECENT_EVENTS, type RecentEvents, type Records } from '@ff/storage'
 import type { Actor } from '../access/actors.ts'
 import type { NoIds } from '../access/paths.ts'
+import { chainName } from '../changes/audit-chain.ts'
 import { defineQuery, type ReadableStorage } from '../changes/use-case.ts'
 import { given, rangeOf } from '../requests/filters.ts'
 import type { Input } from '../requests/input.ts'
@@ -21,9 +22,6 @@ interface Selection {
 }
 
 type Sort = NonNullable<ListQuery<'auditEvent'>['sort']>
-
-/** The number of entries of each log that count as recent. */
-const RECENT = 1000
 
 const NEWEST_FIRST = { field: 'createdAt', direction: 'desc' } as const
 
@@ -46,24 +44,28 @@ export function auditedId(organization: { readonly id: string } | null, orgId: s
   return organization?.id ?? orgId
 }
 
-/** The use cases of the audit log. */
-export const auditLogUseCases = {
-  /**
-   * Returns one page of the audit log, by default the newest entries first. In a list that is
-   * sorted by time, the entries of a chain are in the order in which they were written, even if the
-   * clock was set back.
-   */
-  listAuditLog: defineQuery('listAuditLog', {
-    load: ({ query }, actor) => auditedOrganization(query, actor),
-    async run({ storage, organization, query }) {
-      const selection = selectionOf(query, auditedId(organization, query.orgId))
-      const sort = sortOf(query.sort)
-      if (query.source === 'redis')
-        return cutPage(await recentEntries(storage, selection, sort), query)
-      const found = await storage.list('auditEvent', { ...selection, sort, ...pagingOf(query) })
-      return toPage(found, query)
-    },
-  }),
+/** Creates the use case that lists the audit log. */
+export function createAuditLogUseCases(recentEvents: RecentEvents | undefined) {
+  return {
+    /**
+     * Returns one page of the audit log, by default the newest entries first. In a list that is
+     * sorted by time, the entries of a chain are in the order in which they were written, even if
+     * the clock was set back.
+     */
+    listAuditLog: defineQuery('listAuditLog', {
+      load: ({ query }, actor) => auditedOrganization(query, actor),
+      async run({ storage, organization, query }) {
+        const selection = selectionOf(query, auditedId(organization, query.orgId))
+        const sort = sortOf(query.sort)
+        if (query.source === 'redis') {
+          const sources = { storage, recentEvents }
+          return cutPage(await recentEntries(sources, selection, sort), query)
+        }
+        const found = await storage.list('auditEvent', { ...selection, sort, ...pagingOf(query) })
+        return toPage(found, query)
+      },
+    }),
+  }
 }
 
 /** Creates the use case that exports the audit log. */
@@ -111,23 +113,57 @@ function sortOf({ field, direction }: Query['sort'] = NEWEST_FIRST): Sort {
  * limit, so that many log-ins do not displace the changes.
  */
 async function recentEntries(
-  storage: ReadableStorage,
+  sources: RecentSources,
   { where, range }: Selection,
   sort: Sort,
 ): Promise<readonly StoredEntry[]> {
-  const newest = async (log: AuditLog) => {
-    const { data } = await storage.list('auditEvent', {
-      where: given({ orgId: where.orgId }),
-      range: { field: 'id', from: `${log}:`, to: `${log};` },
-      sort: { field: 'position', direction: 'desc' },
-      limit: RECENT,
-    })
-    return data
-  }
+  const newest = (log: AuditLog) =>
+    where.orgId === undefined
+      ? newestInStore(sources.storage, log, undefined)
+      : newestOf(sources, log, where.orgId)
   const recent = [...(await newest('changes')), ...(await newest('logins'))]
   return recent
     .filter((entry) => isWithin(entry, { where, range }))
     .sort((a, b) => compareEntries(a, b, sort))
+}
+
+interface RecentSources {
+  readonly storage: ReadableStorage
+  readonly recentEvents: RecentEvents | undefined
+}
+
+/**
+ * Returns the newest entries of a log of an organization: the recent events if their newest entry is
+ * the newest one in the store, and otherwise those in the store, with which it fills the recent events.
+ */
+async function newestOf(
+  { storage, recentEvents }: RecentSources,
+  log: AuditLog,
+  orgId: string,
+): Promise<readonly StoredEntry[]> {
+  if (recentEvents === undefined) return newestInStore(storage, log, orgId)
+  const chain = chainName(log, orgId)
+  const head = await storage.find('auditHead', chain)
+  if (head === undefined) return []
+  const recent = await recentEvents.find(chain, head.hash)
+  if (recent !== undefined) return recent
+  const newest = await newestInStore(storage, log, orgId)
+  void recentEvents.fill(chain, newest)
+  return newest
+}
+
+async function newestInStore(
+  storage: ReadableStorage,
+  log: AuditLog,
+  orgId: string | undefined,
+): Promise<readonly StoredEntry[]> {
+  const { data } = await storage.list('auditEvent', {
+    where: given({ orgId }),
+    range: { field: 'id', from: `${log}:`, to: `${log};` },
+    sort: { field: 'position', direction: 'desc' },
+    limit: MAX_RECENT_EVENTS,
+  })
+  return data
 }
 
 function compareEntries(a: StoredEntry, b: StoredEntry, { field, direction }: Sort): number {

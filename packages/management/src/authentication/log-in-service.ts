@@ -11,7 +11,10 @@ import { LoginAudit } from './login-audit.ts'
 import { type LiveSession, LoginSessions, sessionCookie, sessionTokenOf } from './login-sessions.ts'
 
 interface LogInServiceOptions
-  extends Pick<ServerServices, 'storage' | 'clock' | 'logger' | 'trustProxy' | 'rateLimiter'> {
+  extends Pick<
+    ServerServices,
+    'storage' | 'recentEvents' | 'clock' | 'logger' | 'trustProxy' | 'rateLimiter'
+  > {
   readonly passwordHasher: PasswordHasher
   readonly credentialAttempts: CredentialAttempts
   readonly secretKeys: SecretKeys

@@ -1,5 +1,6 @@
 import type { AuditEvent, AuditedFields } from '@ff/protocol/management'
 import { type Cancel, type ServerServices, timestampAt } from '@ff/server/plane'
+import type { Records } from '@ff/storage'
 import { appendAudit, chainName, type NewAuditEntry } from '../changes/audit-chain.ts'
 import { changeEvent } from '../changes/change-event.ts'
 import { isEmail } from '../requests/validation.ts'
@@ -68,7 +69,7 @@ export function loginEntry(
   }
 }
 
-type LoginAuditOptions = Pick<ServerServices, 'storage' | 'clock' | 'logger'>
+type LoginAuditOptions = Pick<ServerServices, 'storage' | 'recentEvents' | 'clock' | 'logger'>
 
 /**
  * Writes accepted and refused log-ins to chains that contain only log-ins. One transaction at a
@@ -175,11 +176,15 @@ export class LoginAudit {
 
   async #write(batch: readonly Waiting[]): Promise<void> {
     try {
-      const lock = chainName('logins', batch[0]?.entry.orgId ?? '')
-      await this.#options.storage.transaction(lock, async (session) => {
-        for (const { entry } of batch) await appendAudit(session, entry)
+      const chain = chainName('logins', batch[0]?.entry.orgId ?? '')
+      const stored = await this.#options.storage.transaction(chain, async (session) => {
+        const entries: Records['auditEvent'][] = []
+        for (const { entry } of batch) entries.push(await appendAudit(session, entry))
+        return entries
       })
       for (const { resolve } of batch) resolve()
+      // Not awaited: a reader notices that the recent events lack an entry.
+      for (const entry of stored) void this.#options.recentEvents?.add(chain, entry)
     } catch (cause) {
       for (const { reject } of batch) reject(cause)
     }

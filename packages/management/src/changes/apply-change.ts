@@ -1,7 +1,14 @@
 import { FlagError, isFlagError } from '@ff/core'
 import { auditEvents, hasPermission, type Organization } from '@ff/protocol/management'
 import { type Client, type Clock, type Logger, timestampAt, within } from '@ff/server/plane'
-import type { ChangeFeed, FlagSetChange, Storage, StorageSession } from '@ff/storage'
+import type {
+  ChangeFeed,
+  FlagSetChange,
+  RecentEvents,
+  Records,
+  Storage,
+  StorageSession,
+} from '@ff/storage'
 import type { Actor } from '../access/actors.ts'
 import { type AnyPath, type Ids, loadPath, type PathOf, resolvedIds } from '../access/paths.ts'
 import type { Access } from '../access/permissions.ts'
@@ -13,7 +20,7 @@ import {
 } from '../requests/idempotency.ts'
 import { invalid } from '../requests/validation.ts'
 import { loadSummarized, updateSummaries } from '../summaries/update-summaries.ts'
-import { appendAt, findPlace, type NewAuditEntry } from './audit-chain.ts'
+import { appendAt, chainIn, findPlace, type NewAuditEntry } from './audit-chain.ts'
 import type { ChangeEvent, CompletedChange } from './change-event.ts'
 import { publishAffected } from './publication.ts'
 import type { PublishChecks } from './publish-check.ts'
@@ -26,6 +33,7 @@ import { queueDeliveries } from './webhook-outbox.ts'
 export interface ChangeServices {
   readonly storage: Storage
   readonly changeFeed: ChangeFeed
+  readonly recentEvents?: RecentEvents | undefined
   readonly clock: Clock
   readonly logger: Logger
   /** Checks changes before they are published. */
@@ -73,13 +81,13 @@ export async function applyChange<I extends Ids, T>(
   const { storage, wakeWebhooks } = services
   const { lock, ids } = await lockOf(storage, request)
   const located = { ...request, ids }
-  const { result, hints, hasDeliveries } = await committed(storage, lock, async (session) => {
+  const { result, ...applied } = await committed(storage, lock, async (session) => {
     const applied = await applyInTransaction({ session, services, request: located, lock }, work)
     await request.alongside?.(session)
     return applied
   })
-  if (hasDeliveries) wakeWebhooks()
-  await notifyChangeFeed(services, hints)
+  if (applied.hasDeliveries) wakeWebhooks()
+  await announce(services, applied)
   return result
 }
 
@@ -137,6 +145,8 @@ interface ChangeInput<I extends Ids> {
 interface AppliedChange<T> {
   readonly result: T
   readonly hints: readonly FlagSetChange[]
+  /** The audit entry. */
+  readonly entry?: Records['auditEvent']
   /** `true` if webhook deliveries were queued. */
   readonly hasDeliveries: boolean
   /** `true` to roll the transaction back. */
@@ -191,7 +201,7 @@ async function recordAndPublish<I extends Ids, T>(
   const entry = toNewEntry(event, { ...request, path, createdAt: writer.now })
   const place = findPlace(session, entry)
   const eventId = async () => (await place).id
-  const [hints, hasDeliveries] = await Promise.all([
+  const [hints, hasDeliveries, stored] = await Promise.all([
     publish(session, writer, { eventId, field, publishCheck, path, actor }),
     queueDeliveries(session, entry, eventId),
     place.then((found) => appendAt(session, entry, found)),
@@ -199,7 +209,7 @@ async function recordAndPublish<I extends Ids, T>(
   const projectHints = changedProjects(path, writer).map((projectId) => {
     return { type: 'project', projectId } as const
   })
-  return { hints: [...hints, ...projectHints], hasDeliveries }
+  return { hints: [...hints, ...projectHints], hasDeliveries, entry: stored }
 }
 
 /** Returns the ids of the projects whose records have changed. */
@@ -280,16 +290,17 @@ async function publish(
   }
 }
 
-/** The longest time for which a change waits until the change feed has its messages. */
+/** The longest time for which a change waits until other processes have been notified of it. */
 const NOTIFY_WITHIN_MS = 250
 
 /**
- * Notifies the change feed, which can continue after a short time. Never throws, because a missing
- * hint only delays other processes.
+ * Notifies the change feed, and adds the audit entry to the recent events. Both can continue after a
+ * short time. Never throws: a missing hint only delays other processes, and a reader notices that the
+ * recent events lack an entry.
  */
-async function notifyChangeFeed(
-  { changeFeed, logger, clock }: ChangeServices,
-  hints: readonly FlagSetChange[],
+async function announce(
+  { changeFeed, recentEvents, logger, clock }: ChangeServices,
+  { hints, entry }: Pick<AppliedChange<unknown>, 'hints' | 'entry'>,
 ): Promise<void> {
   const publish = async (hint: FlagSetChange) => {
     try {
@@ -298,7 +309,8 @@ async function notifyChangeFeed(
       logger.warn('The change feed could not be notified of a change', { hint, cause })
     }
   }
-  await within(Promise.all(hints.map(publish)), { clock, ms: NOTIFY_WITHIN_MS })
+  const added = entry && recentEvents?.add(chainIn(entry.id), entry)
+  await within(Promise.all([...hints.map(publish), added]), { clock, ms: NOTIFY_WITHIN_MS })
 }
 
 interface EntryInput extends Pick<ChangeRequest<Ids>, 'actor' | 'comment'> {

@@ -35,10 +35,13 @@ interface Place {
  * Appends an entry to its chain and moves the head of the chain. Only `appendAudit` and `appendAt`
  * write the audit log. Other transactions must not append to the chain at the same time. Therefore,
  * the transaction must have the lock of the organization (`platform` if there is none) or, for
- * log-ins, the lock of the chain, or it must create the organization.
+ * log-ins, the lock of the chain, or it must create the organization. Returns the stored entry.
  */
-export async function appendAudit(session: StorageSession, entry: NewAuditEntry): Promise<void> {
-  await appendAt(session, entry, await findPlace(session, entry))
+export async function appendAudit(
+  session: StorageSession,
+  entry: NewAuditEntry,
+): Promise<Records['auditEvent']> {
+  return appendAt(session, entry, await findPlace(session, entry))
 }
 
 /**
@@ -53,22 +56,27 @@ export async function findPlace(session: StorageSession, entry: NewAuditEntry): 
   return { chain, head, sequence, id: entryId(chain, sequence) }
 }
 
-/** Appends an entry at the place that `findPlace` returned in the same transaction. */
+/**
+ * Appends an entry at the place that `findPlace` returned in the same transaction, and returns the
+ * stored entry.
+ */
 export async function appendAt(
   session: StorageSession,
   entry: NewAuditEntry,
   { chain, head, sequence, id }: Place,
-): Promise<void> {
+): Promise<Records['auditEvent']> {
   const unsigned = { ...entry, id, sequence, previousHash: head?.hash ?? '' }
   const hash = await hashOf(unsigned)
   const position = positionAfter(head?.position, { sequence, createdAt: entry.createdAt })
   const next = { sequence, hash, position }
+  const stored = { ...unsigned, hash, position }
   await Promise.all([
-    session.insert('auditEvent', { ...unsigned, hash, position }),
+    session.insert('auditEvent', stored),
     head === undefined
       ? session.insert('auditHead', { id: chain, ...next })
       : session.update('auditHead', chain, next),
   ])
+  return stored
 }
 
 /** Returns the name of a chain. `orgId` is empty for the entries that belong to no organization. */

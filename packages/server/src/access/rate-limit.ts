@@ -73,6 +73,8 @@ export class RequestLimiter {
   readonly #shares = new Map<string, Share>()
   #windowStart = 0
   #failedAt = Number.NEGATIVE_INFINITY
+  /** `true` from the first failed call of the rate limiter until one succeeds. */
+  #isFailing = false
 
   constructor(options: RequestLimiterOptions) {
     this.#options = options
@@ -164,10 +166,16 @@ export class RequestLimiter {
       const lease = this.#options.limiter.lease(keyId, window, amount)
       const granted = await within(lease, { clock: this.#options.clock, ms: LEASE_WITHIN_MS })
       if (granted === undefined) throw new Error('The rate limiter did not respond in time')
+      if (this.#isFailing) this.#options.logger.info('The rate limiter responds again')
+      this.#isFailing = false
       return Math.max(0, Math.min(granted, amount))
     } catch (cause) {
       this.#failedAt = this.#options.clock.now()
-      this.#options.logger.error('The rate limiter failed; this process counts alone', { cause })
+      const { logger } = this.#options
+      if (!this.#isFailing) {
+        logger.error('The rate limiter failed; this process counts alone', { cause })
+      }
+      this.#isFailing = true
       return undefined
     }
   }

@@ -26,6 +26,17 @@ describe('A server without a management plane', () => {
     expect(flags.as).toBeUndefined()
   })
 
+  it('A server that is closed also closes the connections beside its store, once', async () => {
+    const closed: string[] = []
+    const close = async () => void closed.push('closed')
+    const other = createFlagServer({ ...memory, close })
+    await other.start()
+    expect(closed).toEqual([])
+    await other.close()
+    await other.close()
+    expect(closed).toEqual(['closed'])
+  })
+
   it.each(['/projects', '/organizations', '/auth/login', '/openapi.json', '/nowhere'])(
     'A server without a management plane replies with 404 at %s, in the management envelope.',
     async (path) => {

@@ -2,6 +2,7 @@ import type { RateLimiter } from '@ff/storage'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createFlagServer, type FlagServer } from '../../src/flag-server.ts'
 import type { FlagServerOptions } from '../../src/options.ts'
+import { silentLogger } from '../../src/runtime/logger.ts'
 import { type Called, call, evaluate } from '../call.ts'
 import { allInMemory } from '../capabilities.ts'
 import { FakeClock, settle, until } from '../fake-clock.ts'
@@ -177,6 +178,27 @@ describe('The rate limit of an SDK key', () => {
     expect(passed(await answers)).toBe(20)
     expect(leases).toBe(1)
     expect((await answers).every(({ status }) => status === 200 || status === 429)).toBe(true)
+  })
+
+  it('A rate limiter that fails is logged once, and once more when it responds again', async () => {
+    const lines: string[] = []
+    const log = (line: string) => lines.push(line)
+    let isAway = true
+    const lease: RateLimiter['lease'] = async (...request) => {
+      if (isAway) throw new Error('away')
+      return memory.rateLimiter.lease(...request)
+    }
+    const logger = { ...silentLogger, info: log, error: log }
+    const flags = serve({ rateLimiter: { lease }, logger })
+    const key = await keyWithLimit(1000)
+    for (let n = 0; n < 20; n += 1) {
+      await many(flags, key, 20)
+      await clock.advance(6000)
+    }
+    expect(lines).toEqual(['The rate limiter failed; this process counts alone'])
+    isAway = false
+    await many(flags, key, 20)
+    expect(lines.slice(1)).toEqual(['The rate limiter responds again'])
   })
 
   it('Without the rate limiter, each running instance grants its share of the limit, rounded up', async () => {

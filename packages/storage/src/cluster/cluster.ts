@@ -1,6 +1,6 @@
 import nodeCluster, { type Worker } from 'node:cluster'
 import { resolve } from 'node:path'
-import type { Capabilities } from '../ports/capabilities.ts'
+import type { Ports } from '../ports/capabilities.ts'
 import type { BareLink } from './link.ts'
 import { Primary } from './primary.ts'
 import { workerCapabilities } from './worker-capabilities.ts'
@@ -46,7 +46,7 @@ export function serveCluster({ path }: ClusterOptions): ServedCluster {
  * @example
  * createFlagServer({ ...cluster({ path: './data/flags.db' }) })
  */
-export function cluster({ path }: ClusterOptions): Required<Capabilities> {
+export function cluster({ path }: ClusterOptions): Ports {
   if (!nodeCluster.isWorker) throw new Error('cluster() must be called in workers of node:cluster.')
   return workerCapabilities(resolve(path), linkToPrimary())
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { FlagError } from '@ff/core'
 import { MemoryChangeFeed } from '../memory/memory-change-feed.ts'
-import type { Capabilities } from '../ports/capabilities.ts'
+import type { Ports } from '../ports/capabilities.ts'
 import { sqliteDialect } from '../sql/dialect.ts'
 import { createSqlStorage } from '../sql/sql-storage.ts'
 import { openDataFile } from '../sqlite/data-file.ts'
@@ -18,7 +18,7 @@ import {
 } from './link.ts'
 
 /** Creates all ports that a server needs, with a link to the primary for the same data file. */
-export function workerCapabilities(path: string, link: BareLink): Required<Capabilities> {
+export function workerCapabilities(path: string, link: BareLink): Ports {
   const primary = new WorkerEnd(linkAbout<ToPrimary, ToWorker>(path, link))
   const own = openDataFile(path, { readsOnly: true })
   const channel: SqliteChannel = {

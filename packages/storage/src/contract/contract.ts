@@ -18,6 +18,7 @@ export { type ChangeFeedUnderTest, changeFeedContract } from './change-feed.ts'
 export type { StorageUnderTest } from './fixtures.ts'
 export { type InstanceReportsUnderTest, instanceReportsContract } from './instance-reports.ts'
 export { type RateLimiterUnderTest, rateLimiterContract } from './rate-limiter.ts'
+export { type RecentEventsUnderTest, recentEventsContract } from './recent-events.ts'
 export { severalWritersContract, type WritersUnderTest } from './several-writers.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { Capabilities } from '../ports/capabilities.ts'
+import type { Ports } from '../ports/capabilities.ts'
 import { MemoryChangeFeed } from './memory-change-feed.ts'
 import { MemoryInstanceReports } from './memory-instance-reports.ts'
 import { MemoryRateLimiter } from './memory-rate-limiter.ts'
@@ -10,7 +10,7 @@ import { createMemoryStorage } from './memory-storage.ts'
  * @example
  * createFlagServer({ ...memory() })
  */
-export function memory(): Required<Capabilities> {
+export function memory(): Ports {
   return {
     storage: createMemoryStorage(),
     changeFeed: new MemoryChangeFeed(),

@@ -1,16 +1,25 @@
 import type { ChangeFeed } from './change-feed.ts'
 import type { InstanceReports } from './instance-reports.ts'
 import type { RateLimiter } from './rate-limiter.ts'
+import type { RecentEvents } from './recent-events.ts'
 import type { Storage } from './storage.ts'
+
+/** The ports of a server. */
+export interface Ports {
+  readonly storage: Storage
+  readonly changeFeed: ChangeFeed
+  readonly rateLimiter: RateLimiter
+  readonly instanceReports: InstanceReports
+}
 
 /**
  * The ports that an adapter implements. Adapters are combined by spreading. If several adapters
- * implement a port, the last one is used: `{ ...sqlite({ path }), ...redis({ client }) }`. The
+ * implement a port, the last one is used: `{ ...postgres({ url }), ...redis({ url }) }`. The
  * server uses an in-memory implementation for each port that is absent.
  */
-export interface Capabilities {
-  readonly storage?: Storage
-  readonly changeFeed?: ChangeFeed
-  readonly rateLimiter?: RateLimiter
-  readonly instanceReports?: InstanceReports
+export interface Capabilities extends Partial<Ports> {
+  /** Without it, the newest audit entries are always read from the store. */
+  readonly recentEvents?: RecentEvents
+  /** Closes connections that `storage.close` does not close. The server calls it when it is closed. */
+  readonly close?: () => Promise<void>
 }

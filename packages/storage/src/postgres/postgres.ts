@@ -1,4 +1,4 @@
-import type { Capabilities } from '../ports/capabilities.ts'
+import type { Ports } from '../ports/capabilities.ts'
 import type { Storage } from '../ports/storage.ts'
 import { MIGRATION_LOCK } from '../sql/migrate.ts'
 import { plain } from '../sql/sql-driver.ts'
@@ -19,8 +19,7 @@ export type { PostgresOptions } from './postgres-settings.ts'
 export { postgresTables } from './postgres-tables.ts'
 
 /** The ports that `postgres` implements. `changeFeed` is absent if `listenUrl` is `false`. */
-export type PostgresCapabilities = Required<Omit<Capabilities, 'changeFeed'>> &
-  Pick<Capabilities, 'changeFeed'>
+export type PostgresCapabilities = Omit<Ports, 'changeFeed'> & Partial<Pick<Ports, 'changeFeed'>>
 
 /**
  * Creates all ports that a server needs, in one PostgreSQL database, for any number of instances.

@@ -37,13 +37,16 @@ export async function startInstance(
   return { flags, management: flags.as(SYSTEM), url, close: () => flags.close() }
 }
 
-/** Starts several instances, which are closed after the test. */
+/**
+ * Starts several instances, which are closed after the test. `createOptions` returns the options of
+ * each, such as adapters with connections of its own.
+ */
 export function startInstances(
   count: number,
   database: PostgresOptions,
-  options?: ManagedOptions,
+  createOptions: () => ManagedOptions = () => ({}),
 ): Promise<readonly RunningInstance[]> {
-  return Promise.all(Array.from({ length: count }, () => startInstance(database, options)))
+  return Promise.all(Array.from({ length: count }, () => startInstance(database, createOptions())))
 }
 
 /** A project with one flag `counter`, which serves `n 0` at first. */
@@ -87,6 +90,8 @@ export async function createShop(
 export interface LiveClient {
   /** The times of receipt, by number, in milliseconds of `performance.now`. */
   readonly receivedAt: ReadonlyMap<number, number>
+  /** The numbers in the order in which they arrived. */
+  readonly received: readonly number[]
   /** Resolves with the close code. */
   readonly closed: Promise<number>
 }
@@ -96,6 +101,7 @@ export async function openSocket(url: string, sdkKey: string): Promise<LiveClien
   const socket = new WebSocket(`${url.replace('http', 'ws')}/ws/sdk`)
   onTestFinished(() => socket.terminate())
   const receivedAt = new Map<number, number>()
+  const received: number[] = []
   const closed = new Promise<number>((resolve) => socket.once('close', resolve))
   socket.once('open', () => {
     socket.send(JSON.stringify({ type: 'init', sdkKey, context: { kind: 'user', key: 'user-1' } }))
@@ -105,11 +111,12 @@ export async function openSocket(url: string, sdkKey: string): Promise<LiveClien
     socket.on('message', (data) => {
       const number = numberIn(String(data))
       if (number === undefined) return
+      received.push(number)
       receivedAt.set(number, performance.now())
       resolve()
     })
   })
-  return { receivedAt, closed }
+  return { receivedAt, received, closed }
 }
 
 /** Evaluates the flag over HTTP. Returns the status and the number in its value. */

@@ -1,7 +1,9 @@
 import type { PostgresOptions } from '@ff/storage/postgres'
-import { describe, expect, it } from 'vitest'
+import { type RedisOptions, redis } from '@ff/storage/redis'
+import { describe, expect, inject, it } from 'vitest'
 import { quantile, report, sized } from '../../../../server/test/drills/scale.ts'
 import { newPostgresSchema } from '../../../../storage/test/postgres-store.ts'
+import { newRedisOptions } from '../../../../storage/test/redis-store.ts'
 import { pause } from '../server-process.ts'
 import {
   createShop,
@@ -19,21 +21,30 @@ const SLOW_CHANGES = sized({ full: 10, small: 1 })
 interface Given {
   readonly feed: string
   readonly more: Partial<PostgresOptions>
+  readonly redis?: RedisOptions
   readonly changes: number
   readonly limitMs: number
+}
+
+function overRedis(): Given {
+  const more = { listenUrl: false } as const
+  return { feed: 'over Redis', more, redis: newRedisOptions(), changes: CHANGES, limitMs: 1000 }
 }
 
 describe('a change at one instance over PostgreSQL', { timeout: 300_000 }, () => {
   const given: readonly Given[] = [
     { feed: 'with NOTIFY', more: {}, changes: CHANGES, limitMs: 1000 },
+    ...(inject('redisUrl') === '' ? [] : [overRedis()]),
     { feed: 'without NOTIFY', more: { listenUrl: false }, changes: SLOW_CHANGES, limitMs: 10_000 },
   ]
 
   it.each(given)(
     'A change and a revoked key reach the other instance in time $feed',
-    async ({ feed, more, changes, limitMs }) => {
+    async ({ feed, more, redis: options, changes, limitMs }) => {
       const { url } = await newPostgresSchema()
-      const [here, there] = await startInstances(2, { url, ...more })
+      const [here, there] = await startInstances(2, { url, ...more }, () => {
+        return options === undefined ? {} : redis(options)
+      })
       if (here === undefined || there === undefined) throw new Error('Two instances are needed.')
       const [shop, other] = [await createShop(here.management), await createShop(here.management)]
       const clients: LiveClient[] = []

@@ -1,6 +1,9 @@
-import { describe, expect, it } from 'vitest'
+import { redis } from '@ff/storage/redis'
+import { describe, expect, inject, it } from 'vitest'
 import { IS_FULL, report, sized } from '../../../../server/test/drills/scale.ts'
 import { newPostgresSchema } from '../../../../storage/test/postgres-store.ts'
+import { newRedisOptions, startRedis } from '../../../../storage/test/redis-store.ts'
+import type { ManagedOptions } from '../../world/managed-server.ts'
 import { pause } from '../server-process.ts'
 import { createShop, type RunningInstance, startInstance, startInstances } from './instances.ts'
 
@@ -9,34 +12,58 @@ const LIMIT = sized({ full: 6000, small: 300 })
 describe('the rate limit of a key at several instances over PostgreSQL', {
   timeout: 300_000,
 }, () => {
-  it.each([
+  const counts = [
     { count: 2, tolerance: IS_FULL ? 0.02 : 0.1 },
     { count: 10, tolerance: 0.1 },
-  ])('$count instances grant the limit in total', async ({ count, tolerance }) => {
-    const { url } = await newPostgresSchema()
-    const database = { url, listenUrl: false, readConnections: 2, writeConnections: 4 } as const
-    const instances = await startInstances(count, database)
-    const granted = await exhaust(instances)
-    report(`${count} instances, limit ${LIMIT}: ${granted} requests granted in one window`)
-    expect(Math.abs(granted - LIMIT) / LIMIT).toBeLessThanOrEqual(tolerance)
-  })
+  ]
+  const limiters = inject('redisUrl') === '' ? ['PostgreSQL'] : ['PostgreSQL', 'Redis']
+  it.each(limiters.flatMap((limiter) => counts.map((each) => ({ limiter, ...each }))))(
+    '$count instances grant the limit in total, with the rate limiter of $limiter',
+    async ({ limiter, count, tolerance }) => {
+      const { url } = await newPostgresSchema()
+      const database = { url, listenUrl: false, readConnections: 2, writeConnections: 4 } as const
+      const options = newRedisOptions()
+      const instances = await startInstances(count, database, () => {
+        return limiter === 'Redis' ? redis(options) : {}
+      })
+      const granted = await exhaust(instances)
+      report(
+        `${count} instances, limit ${LIMIT}, rate limiter of ${limiter}: ${granted} requests granted in one window`,
+      )
+      expect(Math.abs(granted - LIMIT) / LIMIT).toBeLessThanOrEqual(tolerance)
+    },
+  )
 
-  it('Three instances grant at most 1.1 times the limit while the rate limiter is unavailable', async () => {
-    const { url } = await newPostgresSchema()
-    const database = { url, listenUrl: false } as const
-    const rateLimiter = { lease: () => Promise.reject(new Error('away')) }
-    const instances: RunningInstance[] = []
-    for (let n = 0; n < 3; n += 1) instances.push(await startInstance(database, { rateLimiter }))
-    // Each instance reports, and learns the number of instances, every five seconds.
-    await pause(5500)
-    const granted = await exhaust(instances)
-    report(
-      `3 instances without a rate limiter, limit ${LIMIT}: ${granted} requests granted in one window`,
-    )
-    expect(granted).toBeGreaterThan(0.9 * LIMIT)
-    expect(granted).toBeLessThanOrEqual(1.1 * LIMIT)
-  })
+  it.each([
+    ['fails', async () => ({ rateLimiter: { lease: () => Promise.reject(new Error('away')) } })],
+    ...(inject('hasRedisServer') ? [['is a suspended Redis', suspendedRedis] as const] : []),
+  ] as const)(
+    'Three instances grant at most 1.1 times the limit while the rate limiter %s',
+    async (limiter, createOptions) => {
+      const { url } = await newPostgresSchema()
+      const database = { url, listenUrl: false } as const
+      const instances: RunningInstance[] = []
+      for (let n = 0; n < 3; n += 1) {
+        instances.push(await startInstance(database, await createOptions()))
+      }
+      // Each instance reports, and learns the number of instances, every five seconds.
+      await pause(5500)
+      const granted = await exhaust(instances)
+      report(
+        `3 instances whose rate limiter ${limiter}, limit ${LIMIT}: ${granted} requests granted in one window`,
+      )
+      expect(granted).toBeGreaterThan(0.9 * LIMIT)
+      expect(granted).toBeLessThanOrEqual(1.1 * LIMIT)
+    },
+  )
 })
+
+/** Returns the ports of a Redis server that does not respond. */
+async function suspendedRedis(): Promise<ManagedOptions> {
+  const server = await startRedis()
+  server.suspend()
+  return redis({ url: server.url })
+}
 
 /** Sends requests to all instances in turn within one window. Returns the number that passed. */
 async function exhaust(instances: readonly RunningInstance[]): Promise<number> {

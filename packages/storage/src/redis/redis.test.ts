@@ -1,0 +1,277 @@
+import { connect, createServer } from 'node:net'
+import { type FlagError, isFlagError } from '@ff/core'
+import { describe, expect, inject, it } from 'vitest'
+import { startListening } from '../../test/postgres-store.ts'
+import { newRedisOptions, openRedis, openRedisClient, startRedis } from '../../test/redis-store.ts'
+import { newId } from '../contract/samples/sample-fields.ts'
+import { sample } from '../contract/samples/samples.ts'
+import { type RedisOptions, redis } from './redis.ts'
+
+const PASSWORD = 'a secret/password'
+const ENCODED = encodeURIComponent(PASSWORD)
+const MINUTE_MS = 60_000
+
+const window = { limit: 10, startedAt: Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS }
+const lease = ({ rateLimiter }: ReturnType<typeof redis>, amount = 1) => {
+  return rateLimiter.lease('key', { ...window, lengthMs: MINUTE_MS }, amount)
+}
+
+/** Returns the code and the message of the error, and asserts that no text contains the password. */
+async function failureOf(work: Promise<unknown>): Promise<string> {
+  const error: unknown = await work.then(
+    () => new Error('The call has succeeded.'),
+    (thrown: unknown) => thrown,
+  )
+  if (!isFlagError(error)) throw error
+  assertWithoutPassword(error)
+  return `${error.code}: ${error.message}`
+}
+
+function assertWithoutPassword(error: unknown): void {
+  for (let part: unknown = error; part instanceof Error; part = part.cause) {
+    const text = `${part.message} ${JSON.stringify(Object.entries(part))}`
+    for (const secret of [PASSWORD, ENCODED]) expect(text).not.toContain(secret)
+  }
+}
+
+/** Keeps the reported statuses: the messages, and `undefined` for "available". */
+function observed() {
+  const statuses: (string | undefined)[] = []
+  const onStatus = (unavailable: FlagError | undefined) => {
+    assertWithoutPassword(unavailable)
+    statuses.push(unavailable?.message)
+  }
+  return { statuses, onStatus }
+}
+
+/** Returns the milliseconds until a call has ended. */
+async function durationOf(work: Promise<unknown>): Promise<number> {
+  const startedAt = performance.now()
+  await work.catch(() => undefined)
+  return performance.now() - startedAt
+}
+
+describe('the options of redis', () => {
+  it('An option of redis that is invalid is refused with its name and without the password', async () => {
+    const invalid: readonly (readonly [object, string])[] = [
+      [{}, 'url'],
+      [{ url: `localhost:${ENCODED}` }, 'url'],
+      [{ url: `http://ff:${ENCODED}@localhost` }, 'url'],
+      [{ url: `redis://ff:${ENCODED}@localhost:port` }, 'url'],
+      [{ url: `redis://ff:${PASSWORD}@localhost` }, 'url'],
+      [{ url: `redis://ff:${ENCODED}%zz@localhost` }, 'url'],
+      [{ url: `redis://ff:${ENCODED}@localhost/name` }, 'url'],
+      [{ url: `redis://ff:${ENCODED}@localhost/0?db=1` }, 'url'],
+      [{ url: 'redis://localhost', prefix: 'a{b}' }, 'prefix'],
+    ]
+    for (const [options, name] of invalid) {
+      const creation = async () => redis(options as RedisOptions)
+      expect(await failureOf(creation())).toContain(`INVALID_REQUEST: \`${name}\` must `)
+    }
+  })
+})
+
+describe('a Redis server that cannot be used', () => {
+  it('Redis that is not listening makes leases fail, and is reported once', async () => {
+    const { statuses, onStatus } = observed()
+    const ports = openRedis({ url: `redis://:${ENCODED}@127.0.0.1:1`, onStatus })
+    const message = '`url`: Redis at 127.0.0.1:1 cannot be reached (ECONNREFUSED).'
+    await ports.changeFeed.subscribe(() => undefined)
+    expect(await failureOf(lease(ports))).toBe(`UNAVAILABLE: ${message}`)
+    await ports.changeFeed.publish({ type: 'sdkKeys' })
+    expect(await failureOf(lease(ports))).toBe(`UNAVAILABLE: ${message}`)
+    expect(statuses).toEqual([message])
+  })
+
+  it('Redis that accepts connections and does not respond delays the first calls by a second at most', async () => {
+    const port = await startListening(createServer(() => undefined))
+    const ports = openRedis({ url: `redis://:${ENCODED}@127.0.0.1:${port}` })
+    expect(await durationOf(ports.changeFeed.subscribe(() => undefined))).toBeLessThan(1500)
+    await lease(ports).catch(() => undefined)
+    expect(await durationOf(lease(ports))).toBeLessThan(100)
+    expect(await failureOf(lease(ports))).toContain('cannot be reached (no response).')
+  })
+
+  it('A closed connection makes calls fail with UNAVAILABLE', async () => {
+    const ports = redis({ url: 'redis://127.0.0.1:1' })
+    await ports.close()
+    await ports.close()
+    expect(await failureOf(lease(ports))).toContain(
+      'UNAVAILABLE: The connection to Redis is closed',
+    )
+    await ports.changeFeed.subscribe(() => undefined)
+  })
+})
+
+describe.skipIf(!inject('hasRedisServer'))('a Redis server of its own', () => {
+  it('A wrong password, a missing password and an unknown database of Redis are named as such', async () => {
+    const { port } = await startRedis(['--requirepass', 'right'])
+    const messageFor = (part: string) =>
+      failureOf(lease(openRedis({ url: `redis://${part.replace('HOST', `127.0.0.1:${port}`)}` })))
+    const refused = `UNAVAILABLE: \`url\`: Redis at 127.0.0.1:${port} refuses the user or the password.`
+    expect(await messageFor(`:${ENCODED}@HOST`)).toBe(refused)
+    expect(await messageFor(`someone:${ENCODED}@HOST`)).toBe(refused)
+    expect(await messageFor('HOST')).toBe(refused)
+    expect(await messageFor(':right@HOST/999')).toContain('has no such database.')
+    expect(await lease(openRedis({ url: `redis://:right@127.0.0.1:${port}/15` }))).toBe(1)
+  })
+
+  it('A password of Redis that is changed makes calls fail, and is reported once', async () => {
+    const { port, url } = await startRedis(['--requirepass', 'first'])
+    const { statuses, onStatus } = observed()
+    const ports = openRedis({ url: `redis://:first@127.0.0.1:${port}`, onStatus })
+    expect(await lease(ports)).toBe(1)
+    const admin = openRedisClient(url, 'first')
+    await admin.config('SET', 'requirepass', PASSWORD)
+    await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
+    await expect.poll(() => statuses.length).toBe(1)
+    const refused = async () => failureOf(lease(ports))
+    await expect.poll(refused).toContain('refuses the user or the password.')
+    await admin.config('SET', 'requirepass', 'first')
+    await expect.poll(() => statuses.at(-1), { timeout: 8000 }).toBeUndefined()
+    expect(await lease(ports)).toBe(1)
+    expect(statuses).toHaveLength(2)
+  })
+
+  it('A Redis server that is a replica is named as such', async () => {
+    const { port } = await startRedis()
+    const replica = await startRedis(['--replicaof', `127.0.0.1 ${port}`])
+    const { statuses, onStatus } = observed()
+    const ports = openRedis({ url: replica.url, onStatus })
+    const message = `\`url\`: Redis at 127.0.0.1:${replica.port} is a replica, which refuses writes.`
+    expect(await failureOf(lease(ports))).toBe(`UNAVAILABLE: ${message}`)
+    expect(statuses).toEqual([message])
+  })
+
+  it('A user of Redis without the necessary permissions is named as such', async () => {
+    const { port } = await startRedis(['--user', 'reader', 'on', '>right', '+get', '~*'])
+    const ports = openRedis({ url: `redis://reader:right@127.0.0.1:${port}` })
+    expect(await failureOf(lease(ports))).toContain('has no permission for the necessary commands')
+  })
+
+  it('Redis that is started later or again is used, and listeners receive `resync`', async () => {
+    const server = await startRedis()
+    await server.stop()
+    const { statuses, onStatus } = observed()
+    const ports = openRedis({ url: server.url, onStatus })
+    const received: unknown[] = []
+    await ports.changeFeed.subscribe((change) => received.push(change))
+    await ports.changeFeed.publish({ type: 'sdkKeys' })
+    for (let start = 1; start <= 2; start += 1) {
+      await server.restart()
+      const resyncs = Array.from({ length: start }, () => ({ type: 'resync' }))
+      await expect.poll(() => received, { timeout: 8000 }).toEqual(resyncs)
+      await expect.poll(() => lease(ports, 3).catch(() => 0), { timeout: 8000 }).toBe(3)
+      expect(await lease(ports, 10)).toBe(7)
+      await expect.poll(() => statuses.at(-1)).toBeUndefined()
+      await server.stop()
+      await expect.poll(() => statuses.length).toBe(2 * start + 1)
+    }
+  })
+
+  it('Connections that receive no response any more are replaced, and listeners receive `resync`', async () => {
+    const server = await startRedis()
+    const silence: (() => void)[] = []
+    const proxy = createServer((client) => {
+      const connection = connect(server.port, '127.0.0.1')
+      client.pipe(connection).pipe(client)
+      silence.push(() => connection.unpipe(client))
+      for (const socket of [client, connection]) socket.on('error', () => undefined)
+      client.on('close', () => connection.destroy())
+    })
+    const { statuses, onStatus } = observed()
+    const ports = openRedis({ url: `redis://127.0.0.1:${await startListening(proxy)}`, onStatus })
+    const received: unknown[] = []
+    await ports.changeFeed.subscribe((change) => received.push(change))
+    expect(await lease(ports)).toBe(1)
+    expect(silence).toHaveLength(2)
+    for (const stop of silence.splice(0)) stop()
+    expect(await failureOf(lease(ports))).toContain('cannot be reached (no response).')
+    await expect.poll(() => lease(ports).catch(() => 0), { timeout: 8000 }).toBe(1)
+    await expect.poll(() => received, { timeout: 8000 }).toEqual([{ type: 'resync' }])
+    expect(statuses.at(-1)).toBeUndefined()
+    expect(silence).toHaveLength(2)
+  })
+
+  it('A suspended Redis delays only the first calls, and listeners receive `resync` afterwards', async () => {
+    const server = await startRedis()
+    const { statuses, onStatus } = observed()
+    const ports = openRedis({ url: server.url, onStatus })
+    const received: unknown[] = []
+    await ports.changeFeed.subscribe((change) => received.push(change))
+    expect(await lease(ports)).toBe(1)
+    server.suspend()
+    const first = await Promise.all(Array.from({ length: 20 }, () => durationOf(lease(ports))))
+    expect(Math.max(...first)).toBeLessThan(600)
+    for (let n = 0; n < 100; n += 1) {
+      expect(await durationOf(lease(ports))).toBeLessThan(100)
+      await ports.changeFeed.publish({ type: 'sdkKeys' })
+    }
+    await expect.poll(() => statuses.length).toBe(1)
+    await new Promise((resolve) => setTimeout(resolve, 1000))
+    server.resume()
+    await expect.poll(() => statuses.at(-1), { timeout: 12_000 }).toBeUndefined()
+    await ports.changeFeed.publish({ type: 'sdkKeys' })
+    await expect.poll(() => received, { timeout: 12_000 }).toContainEqual({ type: 'sdkKeys' })
+    expect(statuses).toHaveLength(2)
+  })
+})
+
+describe.skipIf(inject('redisUrl') === '')('the Redis of the test run', () => {
+  it('The rate limiter of Redis works after all data and scripts were removed', async () => {
+    const options = newRedisOptions()
+    const [ports, admin] = [openRedis(options), openRedisClient()]
+    expect(await lease(ports, 10)).toBe(10)
+    await admin.script('FLUSH')
+    await admin.del(...(await admin.keys(`${options.prefix}:*`)))
+    expect(await lease(ports, 10)).toBe(10)
+  })
+
+  it('All keys in Redis have a hash tag and expire', async () => {
+    const options = newRedisOptions()
+    const [ports, admin] = [openRedis(options), openRedisClient()]
+    await lease(ports)
+    const entry = sample('auditEvent', { previousHash: '' })
+    await ports.recentEvents.add('changes:1', entry)
+    await ports.recentEvents.fill('changes:2', [entry])
+    const keys = await admin.keys(`${options.prefix}:*`)
+    expect(keys.length).toBeGreaterThanOrEqual(3)
+    for (const key of keys) {
+      expect(key).toMatch(/\{.+\}/)
+      const ms = await admin.pttl(key)
+      expect(ms).toBeGreaterThan(0)
+      expect(ms).toBeLessThanOrEqual(key.includes(':audit:') ? 60 * MINUTE_MS : 2 * MINUTE_MS)
+    }
+  })
+
+  it('Changes arrive at other instances with the same Redis and prefix, and only there', async () => {
+    const options = newRedisOptions()
+    const [first, second] = [openRedis(options), openRedis(options)]
+    const database = {
+      ...options,
+      url: Object.assign(new URL(options.url), { pathname: '/9' }).href,
+    }
+    const others = [openRedis(newRedisOptions()), openRedis(database)]
+    const [received, elsewhere]: [unknown[], unknown[]] = [[], []]
+    await second.changeFeed.subscribe((change) => received.push(change))
+    for (const { changeFeed } of others) await changeFeed.subscribe((each) => elsewhere.push(each))
+    const changes = Array.from({ length: 300 }, (_, version) => {
+      return { type: 'flagSet', environmentId: newId(), version } as const
+    })
+    await Promise.all(changes.map((change) => first.changeFeed.publish(change)))
+    await expect.poll(() => received).toEqual(changes)
+    expect(elsewhere).toEqual([])
+  })
+
+  it('A message of another program is a `resync`', async () => {
+    const options = newRedisOptions()
+    const [{ changeFeed }, admin] = [openRedis(options), openRedisClient()]
+    const received: unknown[] = []
+    await changeFeed.subscribe((change) => received.push(change))
+    for (const text of ['no JSON', '7', 'null']) {
+      expect(await admin.publish(`${options.prefix}:${admin.options.db}:change`, text)).toBe(1)
+    }
+    const resync = { type: 'resync' }
+    await expect.poll(() => received).toEqual([resync, resync, resync])
+  })
+})
