@@ -15,10 +15,12 @@ import {
 } from '../postgres/instances.ts'
 import { pause } from '../server-process.ts'
 
-const ROUNDS = sized({ full: 5, small: 1 })
+const ROUNDS = sized({ full: 3, small: 1 })
 /** The time for which Redis stays away after the change has arrived. */
 const AWAY_MS = sized({ full: 10_000, small: 0 })
 const SENDERS = sized({ full: 8, small: 1 })
+/** Half of this limit is enough for one instance that counts alone. */
+const RATE_LIMIT = sized({ full: 400_000, small: 40_000 })
 const ARRIVES_WITHIN_MS = 10_000
 const WRITES_WITHIN_MS = 2000
 
@@ -77,8 +79,7 @@ describe.skipIf(!inject('hasRedisServer'))('a Redis server that fails under load
       })
       const [here] = instances
       if (here === undefined) throw new Error('There is no instance.')
-      // A new lease is due after each hundred requests.
-      const shop = await createShop(here.management, { rateLimit: 10_000 })
+      const shop = await createShop(here.management, { rateLimit: RATE_LIMIT })
       const clients: LiveClient[] = []
       for (const each of instances) clients.push(await openSocket(each.url, shop.sdkKey))
       const [arrivals, writes]: [number[], number[]] = [[], []]
