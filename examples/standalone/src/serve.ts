@@ -12,6 +12,7 @@ import { DASHBOARD } from './introduction.ts'
 import { listen } from './listening.ts'
 import { createLogger } from './log.ts'
 import { loadIdentityProvider } from './oidc.ts'
+import { loadOpenTelemetry } from './open-telemetry.ts'
 import { secretKeysOf } from './secret-key.ts'
 import type { Store } from './store.ts'
 import { loadPayments } from './stripe.ts'
@@ -74,6 +75,7 @@ export async function createFlags(config: Config, store: Store): Promise<FlagSer
     metricsArePublic: config.metricsArePublic,
     trustProxy: config.trustProxy,
     logger: createLogger(config.log),
+    ...(await loadOpenTelemetry()),
   })
 }
 

@@ -4,6 +4,7 @@ import { type Capabilities, memory } from '@ff/storage'
 import type { ManagementPlane } from './management-plane.ts'
 import { type Clock, systemClock } from './runtime/clock.ts'
 import { consoleLogger, type Logger } from './runtime/logger.ts'
+import { type OpenTelemetryApi, traceTransactions } from './runtime/tracing.ts'
 
 /**
  * The options of a server. Spread the adapters first: `{ ...sqlite({ path }), basePath: '/flags'
@@ -25,6 +26,11 @@ export interface FlagServerOptions<As = unknown> extends Capabilities {
   readonly trustProxy?: boolean
   /** The logger. By default, warnings and errors are written to the console. */
   readonly logger?: Logger
+  /**
+   * The module `@opentelemetry/api` of the host, for spans of requests and transactions. The default
+   * is none.
+   */
+  readonly openTelemetry?: OpenTelemetryApi
   /** The clock. The default is the system clock. */
   readonly clock?: Clock
   /**
@@ -68,6 +74,7 @@ export interface ResolvedOptions extends Required<Capabilities>, Limits {
   readonly basePath: string
   readonly trustProxy: boolean
   readonly logger: Logger
+  readonly openTelemetry: OpenTelemetryApi | undefined
   readonly clock: Clock
   readonly metricsArePublic: boolean
   readonly ofrep: boolean
@@ -86,14 +93,16 @@ type Limits = { readonly [Name in keyof typeof LIMITS]: number }
 /** Fills in the defaults. Throws `INVALID_REQUEST` if an option is invalid. */
 export function resolveOptions(options: FlagServerOptions): ResolvedOptions {
   const { storage, changeFeed, rateLimiter, instanceReports } = { ...memory(), ...options }
+  const { openTelemetry } = options
   return {
-    storage,
+    storage: openTelemetry === undefined ? storage : traceTransactions(storage, openTelemetry),
     changeFeed,
     rateLimiter,
     instanceReports,
     basePath: resolveBasePath(options.basePath ?? ''),
     trustProxy: options.trustProxy ?? false,
     logger: options.logger ?? consoleLogger,
+    openTelemetry,
     clock: options.clock ?? systemClock,
     metricsArePublic: options.metricsArePublic ?? false,
     ofrep: options.ofrep ?? true,
