@@ -17,8 +17,11 @@ import { report, sized } from './scale.ts'
  */
 
 const INSTANCES = sized({ full: 1000, small: 20 })
-const ENVIRONMENTS = sized({ full: 100, small: 5 })
-const FLAGS = sized({ full: 100, small: 5 })
+const ENVIRONMENTS = sized({ full: 10, small: 5 })
+const FLAGS = 10
+
+/** Fewer than the hundred shares in which the limit of a key is leased. */
+const INSTANCES_PER_KEY = 50
 
 /** Statements of an idle instance in five seconds, with the `begin` and `commit` of transactions. */
 const MOST_IDLE = 9
@@ -74,6 +77,7 @@ class Simulation {
     this.#traffic.reset()
     this.#counter.deliveries = 0
     await action()
+    await this.#quiet()
     await this.clock.advance(ms)
     await this.#quiet()
     const kilobytes = Math.round(this.#traffic.bytesRead() / 1000)
@@ -98,6 +102,14 @@ function perInstance(title: string, { statements, messages, kilobytes }: Cost): 
   return each
 }
 
+/** Connects a live client to an instance. */
+function connect(flags: FlagServer, sdkKey: string): TestSocket {
+  const socket = new TestSocket()
+  const context = { kind: 'user', key: 'user-1' }
+  flags.acceptSocket(socket).receive(JSON.stringify({ type: 'init', sdkKey, context }))
+  return socket
+}
+
 const nothing = async () => undefined
 
 it('An instance sends a bounded number of statements, and receives one message for each change', {
@@ -112,6 +124,10 @@ it('An instance sends a bounded number of statements, and receives one message f
       return addEnvironment(storage, live.projectId, `environment-${at}`)
     }),
   )
+  const keys: string[] = []
+  for (let at = 0; at < INSTANCES; at += INSTANCES_PER_KEY) {
+    keys.push((await addSdkKey(storage, live)).sdkKey)
+  }
   const all = [live, ...others].map(({ environmentId }) => environmentId)
   const definitions = Array.from({ length: FLAGS }, (_, at) => textFlag(`flag-${at}`, 'a'))
   const { counter, changeFeed } = counting(allInMemory().changeFeed)
@@ -168,15 +184,11 @@ it('An instance sends a bounded number of statements, and receives one message f
   }, 500)
   perInstance('A new SDK key', key)
 
-  await atEach(async (flags) => {
-    const connection = flags.acceptSocket(new TestSocket())
-    const context = { kind: 'user', key: 'user-1' }
-    const init = { type: 'init', sdkKey: live.sdkKey, context }
-    connection.receive(JSON.stringify(init))
-  })
+  const clients = instances.map((flags, at) => connect(flags, keys[at % keys.length] ?? ''))
   await simulation.cost(nothing, 2 * five)
   const watched = await simulation.cost(nothing, five)
   perInstance('Idle, with a live client at each instance, in 5 s', watched)
+  expect(clients.filter(({ closedWith }) => closedWith === undefined)).toHaveLength(INSTANCES)
   const delivered = await simulation.cost(() => change('c'), 1000)
   perInstance('A change of one flag, with a live client at each instance', delivered)
   expect(delivered.statements / INSTANCES).toBeLessThan(MOST_PER_CHANGE + MOST_REPORTS)
