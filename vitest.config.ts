@@ -25,7 +25,8 @@ const slow =
     : []
 
 export default defineConfig({
-  ssr: { resolve: { conditions: ['@ff/source', 'module', 'node', 'development|production'] } },
+  // Without `module`: some packages have files for it that only bundlers can load.
+  ssr: { resolve: { conditions: ['@ff/source', 'node', 'development|production'] } },
   test: {
     // Property tests run thousands of cases, possibly on a busy machine.
     testTimeout: 120_000,

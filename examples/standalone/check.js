@@ -116,3 +116,5 @@ try {
 } finally {
   rmSync(join(dataDir, '..'), { recursive: true, force: true })
 }
+
+await import('./check-image.js')

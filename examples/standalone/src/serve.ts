@@ -13,6 +13,7 @@ import { DASHBOARD } from './introduction.ts'
 import { listen } from './listening.ts'
 import { createLogger } from './log.ts'
 import { loadIdentityProvider } from './oidc.ts'
+import { loadOpenTelemetry } from './open-telemetry.ts'
 import { secretKeysOf } from './secret-key.ts'
 import { openRedis } from './shared-redis.ts'
 import type { Store } from './store.ts'
@@ -80,6 +81,7 @@ export async function createFlags(config: Config, store: Store): Promise<FlagSer
     metricsArePublic: config.metricsArePublic,
     trustProxy: config.trustProxy,
     logger,
+    ...(await loadOpenTelemetry()),
   })
 }
 

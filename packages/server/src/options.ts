@@ -10,6 +10,7 @@ import {
 import type { ManagementPlane } from './management-plane.ts'
 import { type Clock, systemClock } from './runtime/clock.ts'
 import { consoleLogger, type Logger } from './runtime/logger.ts'
+import { type OpenTelemetryApi, traceTransactions } from './runtime/tracing.ts'
 
 /**
  * The options of a server. Spread the adapters first: `{ ...sqlite({ path }), basePath: '/flags'
@@ -37,6 +38,11 @@ export interface FlagServerOptions<As = unknown> extends Capabilities {
   readonly trustProxy?: boolean
   /** The logger. By default, warnings and errors are written to the console. */
   readonly logger?: Logger
+  /**
+   * The module `@opentelemetry/api` of the host, for spans of requests and transactions. The default
+   * is none.
+   */
+  readonly openTelemetry?: OpenTelemetryApi
   /** The clock. The default is the system clock. */
   readonly clock?: Clock
   /**
@@ -84,6 +90,7 @@ export interface ResolvedOptions extends Ports, Limits {
   readonly snapshots: Snapshots | undefined
   readonly trustProxy: boolean
   readonly logger: Logger
+  readonly openTelemetry: OpenTelemetryApi | undefined
   readonly clock: Clock
   readonly metricsArePublic: boolean
   readonly ofrep: boolean
@@ -102,8 +109,9 @@ type Limits = { readonly [Name in keyof typeof LIMITS]: number }
 /** Fills in the defaults. Throws `INVALID_REQUEST` if an option is invalid. */
 export function resolveOptions(options: FlagServerOptions): ResolvedOptions {
   const { storage, changeFeed, rateLimiter, instanceReports } = { ...memory(), ...options }
+  const { openTelemetry } = options
   return {
-    storage,
+    storage: openTelemetry === undefined ? storage : traceTransactions(storage, openTelemetry),
     changeFeed,
     rateLimiter,
     instanceReports,
@@ -113,6 +121,7 @@ export function resolveOptions(options: FlagServerOptions): ResolvedOptions {
     snapshots: options.snapshots,
     trustProxy: options.trustProxy ?? false,
     logger: options.logger ?? consoleLogger,
+    openTelemetry,
     clock: options.clock ?? systemClock,
     metricsArePublic: options.metricsArePublic ?? false,
     ofrep: options.ofrep ?? true,

@@ -36,6 +36,9 @@ export interface Exchange extends Client, RequestTarget {
   onClosed(listener: () => void): void
 }
 
+/** Handles a request. Synchronous if nothing has to be loaded. Neither throws nor rejects. */
+export type Handle = (exchange: Exchange) => Reply | Promise<Reply>
+
 /** A body that has arrived completely. */
 export interface JsonBody {
   /** The bytes of the body; `undefined` if the host has parsed them. */

@@ -5,13 +5,13 @@ import {
   bodyCutOff,
   bodyTooLarge,
   type Exchange,
+  type Handle,
   jsonBody,
   outsideTarget,
   type Reply,
   type RequestTarget,
   targetBelow,
 } from './exchange.ts'
-import type { Handle } from './handler.ts'
 
 /** The sender of a web request. The request itself does not contain its address. */
 export interface RequestSender {

@@ -1,17 +1,16 @@
 import { FlagError } from '@ff/core'
 import type { Clock } from '../runtime/clock.ts'
 import type { InFlight } from '../runtime/in-flight.ts'
+import type { OpenTelemetryApi } from '../runtime/tracing.ts'
 import type { StoreConnection } from '../snapshots/store-connection.ts'
 import { managementErrorReply, sdkErrorReply } from './error-reply.ts'
-import { type Exchange, jsonReply, type Reply } from './exchange.ts'
+import { type Exchange, type Handle, jsonReply, type Reply } from './exchange.ts'
 import { METRICS_PATH, type Metrics, metricsReply } from './metrics.ts'
 import { noRoute, outsideBasePath } from './no-route.ts'
 import { isSdkPath, PROBE_PATHS } from './paths.ts'
 import { answerGet, privateReply } from './private-reply.ts'
 import type { RequestLog } from './request-log.ts'
-
-/** Handles a request. Synchronous if nothing has to be loaded. Neither throws nor rejects. */
-export type Handle = (exchange: Exchange) => Reply | Promise<Reply>
+import { traceRequests } from './request-spans.ts'
 
 interface HandlerOptions {
   /**
@@ -32,10 +31,17 @@ interface HandlerOptions {
   readonly connection: Pick<StoreConnection, 'readStatus'>
   readonly clock: Clock
   readonly requestLog: RequestLog
+  readonly openTelemetry: OpenTelemetryApi | undefined
 }
 
 /** Creates the handler of all paths. */
 export function createHandler(options: HandlerOptions): Handle {
+  const { openTelemetry } = options
+  const handle = withoutSpans(options)
+  return openTelemetry === undefined ? handle : traceRequests(handle, { ...options, openTelemetry })
+}
+
+function withoutSpans(options: HandlerOptions): Handle {
   const { metrics, inFlight, requestLog, clock } = options
   return (exchange) => {
     const { path } = exchange

@@ -64,6 +64,11 @@ export class RequestLog {
     return isFrequent(path) ? this.#logsDebug : this.#logsInfo
   }
 
+  /** Returns the template of a path; `undefined` if no endpoint has this path. */
+  routeOf(path: string): string | undefined {
+    return isProbePath(path) ? path : (sdkTemplateOf(path) ?? this.#options.templateOf(path))
+  }
+
   /** Returns the facts about a request that has begun at `startedAt`; now by default. */
   trace(exchange: TracedRequest, startedAt = this.#options.clock.monotonicNow()): RequestTrace {
     const { method, path, isOutsideBasePath = false } = exchange
@@ -159,7 +164,7 @@ export class RequestLog {
     return {
       requestId,
       method: method.slice(0, MAX_METHOD_LENGTH),
-      path: ownTemplateOf(path) ?? this.#options.templateOf(path) ?? NO_ROUTE,
+      path: this.routeOf(path) ?? NO_ROUTE,
       ...(status !== undefined && { status }),
       durationMs: this.#durationSince(startedAt),
     }
@@ -202,14 +207,14 @@ function isEventStream({ headers }: Reply): boolean {
   return headers['Content-Type']?.startsWith('text/event-stream') ?? false
 }
 
-const FREQUENT: ReadonlySet<string> = new Set([...Object.values(PROBE_PATHS), METRICS_PATH])
+const PROBES: ReadonlySet<string> = new Set([...Object.values(PROBE_PATHS), METRICS_PATH])
+
+/** Returns `true` for the paths of probes and metrics. */
+export function isProbePath(path: string): boolean {
+  return PROBES.has(path)
+}
 
 /** Returns `true` for a path that clients or probes request very often. */
 function isFrequent(path: string): boolean {
-  return isSdkPath(path) || FREQUENT.has(path)
-}
-
-/** Returns the template of a path that the data plane handles; `undefined` for other paths. */
-function ownTemplateOf(path: string): string | undefined {
-  return FREQUENT.has(path) ? path : sdkTemplateOf(path)
+  return isSdkPath(path) || isProbePath(path)
 }
