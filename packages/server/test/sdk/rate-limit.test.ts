@@ -75,6 +75,26 @@ describe('The rate limit of an SDK key', () => {
     },
   )
 
+  it.each([1, -1, 24, -24])(
+    'A system clock that is changed by %i hours refuses no client within its limit, and the limit applies afterwards [A10]',
+    async (hours) => {
+      const flags = serve()
+      const key = await keyWithLimit(10)
+      expect(passed(await many(flags, key, 12))).toBe(10)
+      clock.set(clock.now() + hours * 3_600_000)
+      const answers = await many(flags, key, 14)
+      expect(passed(answers)).toBe(10)
+      for (const answer of answers) {
+        const [limit, remaining = -1, reset = 0] = limitsOf(answer)
+        expect(limit).toBe(10)
+        expect(remaining).toBeGreaterThanOrEqual(0)
+        const secondsLeft = reset - clock.now() / 1000
+        expect(secondsLeft).toBeGreaterThan(0)
+        expect(secondsLeft).toBeLessThanOrEqual(60)
+      }
+    },
+  )
+
   it('A request beyond the limit receives 429 with Retry-After, and succeeds after the reset [ERR-5]', async () => {
     const flags = serve()
     const key = await keyWithLimit(2)
