@@ -58,6 +58,11 @@ describe('re2', () => {
   ])('re2 refuses %s, which is too large', (pattern) => {
     expect(re2(pattern, { ignoreCase: false })).toBeUndefined()
   })
+
+  it('re2 accepts a pattern of 128 instructions, and refuses a pattern of 129', () => {
+    expect(isFound('a{126}', 'a'.repeat(126))).toBe(true)
+    expect(re2('a{127}', { ignoreCase: false })).toBeUndefined()
+  })
 })
 
 describe('re2 with a hostile pattern and with many patterns', () => {
@@ -90,6 +95,13 @@ describe('re2 with a hostile pattern and with many patterns', () => {
     re2('compiled once', { ignoreCase: false })
     expect(compiling).toHaveBeenCalledTimes(2)
     compiling.mockRestore()
+  })
+
+  it('Patterns that differ only in their first letter and in case sensitivity are different', () => {
+    expect(isFound('-case', '-CASE', true)).toBe(true)
+    expect(isFound('case', 'a case')).toBe(true)
+    expect(isFound('nstant', 'NSTANT', true)).toBe(true)
+    expect(isFound('instant', 'nstant')).toBe(false)
   })
 
   it('The least recently used pattern is removed from the cache after a thousand others', () => {

@@ -129,7 +129,10 @@ describe('flagSetDefinitionSchema', () => {
     expect(result.error?.issues.map((issue) => issue.path.join('.'))).toEqual([path])
   })
 
-  it('flagSetDefinitionSchema refuses a range that ends before it starts', () => {
+  it('flagSetDefinitionSchema accepts an empty range, and refuses a range that ends before it starts', () => {
+    const empty = { variationId: 'v1', from: 4, to: 4 }
+    const accepted = changed('flags.0.rollouts.0.ranges.0', empty)
+    expect(flagSetDefinitionSchema.parse(accepted)).toEqual(accepted)
     const range = { variationId: 'v1', from: 5, to: 4 }
     const result = flagSetDefinitionSchema.safeParse(changed('flags.0.rollouts.0.ranges.0', range))
     expect(result.error?.issues[0]?.message).toBe('`from` must not be greater than `to`')

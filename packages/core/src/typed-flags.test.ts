@@ -144,6 +144,7 @@ describe('defineFlags', () => {
       ['__proto__', true],
       ['toString', 'x'],
     ])
+    expect(odd.value(flagSetOf(), 'toString', user, NOW)).toBe('x')
     const values = JSON.parse('{"__proto__":false,"toString":"y"}')
     expect(JSON.stringify(odd.allFrom(values))).toBe('{"__proto__":false,"toString":"y"}')
   })

@@ -33,6 +33,9 @@ describe('authoringFault', () => {
     expect(authoringFault({ attribute: 'a', operator: 'matches', value: 'a' })).toBe(
       '"matches" requires the regex engine, which is not available.',
     )
+    expect(faultOf('in_bucket', '{"salt": "s", "ranges": [], "scheme": "x"}')).toBe(
+      '"in_bucket" requires the bucketing scheme "x", which is not available.',
+    )
   })
 
   it('authoringFault returns a sentence for a value that is not a condition, and never throws', () => {

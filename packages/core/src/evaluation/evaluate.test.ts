@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { flagDefinition, flagSetDefinition, ruleDefinition } from '../../test/definitions.ts'
+import {
+  flagDefinition,
+  flagSetDefinition,
+  ruleDefinition,
+  withRule,
+} from '../../test/definitions.ts'
 import {
   detailsOf,
   evaluateAll,
@@ -75,6 +80,28 @@ describe('evaluateValue', () => {
     expect(evaluateValue(flagSet, '10', user, 0)).toBe(false)
     expect(evaluateValue(flagSet, 'null', user, 0)).toBe(null)
     expect(evaluateValue(flagSet, 'unknown', user, 0)).toBe(null)
+  })
+
+  it('evaluateValue returns the default of a flag that needs a segment that does not exist', () => {
+    const rules = [ruleDefinition({ segmentId: 'gone' })]
+    const malformed = compileFlagSet(flagSetDefinition([flagDefinition('a', { rules })]))
+    expect(evaluateValue(malformed, 'a', user, 0)).toBe(false)
+  })
+
+  it('A condition on a flag that serves no variation treats the variation as missing', () => {
+    const isOn = { attribute: 'null', operator: 'flag_is', value: 'on' }
+    const flags = [
+      withRule('a', isOn),
+      withRule('b', { ...isOn, operator: 'flag_is_not' }),
+      flagDefinition('null', { variations: [] }),
+    ]
+    const dependent = compileFlagSet(flagSetDefinition(flags))
+    const unknown = compileFlagSet(flagSetDefinition(flags.slice(0, -1)))
+    for (const key of ['a', 'b']) {
+      const value = evaluateValue(unknown, key, user, 0)
+      expect(evaluateValue(dependent, key, user, 0)).toBe(value)
+    }
+    expect(evaluateValue(dependent, 'a', user, 0)).toBe(false)
   })
 })
 

@@ -19,6 +19,8 @@ describe('compileFlagSet', () => {
     const flagSet = compileFlagSet(flagSetDefinition(keys.map((key) => flagDefinition(key))))
     expect([...flagSet.flags.keys()]).toEqual(['10', '9', 'B', 'b', '～', '😀'])
     expect(flagSet.ordered.map(({ key }) => key)).toEqual([...flagSet.flags.keys()])
+    const descending = flagSetDefinition(['c', 'b', 'a'].map((key) => flagDefinition(key)))
+    expect([...compileFlagSet(descending).flags.keys()]).toEqual(['a', 'b', 'c'])
   })
 
   it('compileFlagSet reuses only the compiled form of equal definitions', () => {
@@ -151,6 +153,14 @@ describe('compileFlagSet', () => {
     const flagSet = compileFlagSet(flagSetDefinition(flags as FlagDefinition[]))
     expect([...flagSet.flags.keys()]).toEqual(['b'])
     expect(findIssues(flagSet)).toHaveLength(4)
+    const [numeric, first, second] = [
+      { ...flagDefinition('7'), key: 7 } as unknown as FlagDefinition,
+      flagDefinition('b', { id: 'first' }),
+      flagDefinition('b', { id: 'second' }),
+    ]
+    const complete = compileFlagSet(flagSetDefinition([numeric, first, second]))
+    expect(complete.ordered.map(({ definition }) => definition.id)).toEqual(['first'])
+    expect(findIssues(complete)).toHaveLength(2)
     const nothing = compileFlagSet({
       version: 1,
       flags: null,

@@ -72,6 +72,9 @@ describe('Targets of a flag', () => {
     const odd = targets as unknown as readonly TargetDefinition[]
     expect(detail({ targets: odd }, { key: 'user-1', other: 1 }).value).toBe(false)
     expect(detail({ targets: odd }).reason).toBe('DEFAULT')
+    const numeric = [{ variationId: 'on', kind: 7, keys: ['user-1'] }]
+    const seventh = numeric as unknown as readonly TargetDefinition[]
+    expect(detail({ targets: seventh }, { kind: 'multi', 7: { key: 'user-1' } }).value).toBe(false)
   })
 })
 
@@ -170,6 +173,7 @@ describe('The interruptions of a compilation', () => {
     expect(chunks(withValues(2000, 2000))).toBe(0)
     expect(chunks(withValues(4097))).toBe(1)
     expect(chunks(withValues(4096, 1))).toBe(1)
+    expect(chunks(withValues(4096, 4096))).toBe(1)
     expect(chunks(withValues(3000, 3000, 3000, 3000, 3000))).toBe(2)
   })
 })

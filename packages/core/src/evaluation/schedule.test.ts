@@ -72,6 +72,12 @@ describe('changedByGradualRollouts', () => {
     expect(changedByGradualRollouts(flagSet, START + 4 * HOUR, START + 99 * HOUR)).toEqual([])
   })
 
+  it('changedByGradualRollouts omits inactive flags', () => {
+    const inactive = { ...gradualFlag('early', '2026-01-01T00:00:00.000Z'), isActive: false }
+    const stopped = compileFlagSet(flagSetDefinition([inactive]))
+    expect(changedByGradualRollouts(stopped, START - 1, START)).toEqual([])
+  })
+
   it('changedByGradualRollouts returns dependents through prerequisites, conditions and segments', () => {
     const dependents = ['by-segment', 'follows', 'late']
     expect(changedByGradualRollouts(flagSet, START + 3 * HOUR, START + 4 * HOUR)).toEqual(

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { findAttribute, findBucketingKey, findContextKey } from './attribute.ts'
-import { type EvaluationContext, MAX_CONTEXT_NESTING, parseContext } from './context.ts'
+import {
+  type EvaluationContext,
+  MAX_CONTEXT_NESTING,
+  MAX_KIND_LENGTH,
+  parseContext,
+} from './context.ts'
 
 const user = (attributes: object): EvaluationContext =>
   parseContext({ kind: 'user', ...attributes })
@@ -35,6 +40,29 @@ describe('findAttribute', () => {
     const context = parseContext({ kind: 'multi', zoo: {}, user: {}, app: {} })
     expect(findAttribute(context, 'kind')).toEqual(['user', 'app', 'zoo'])
     expect(findAttribute(user({}), 'kind')).toBe('user')
+  })
+
+  it('An attribute of a multi context is that of the user, or of the first kind by code point', () => {
+    const parts = { '～': { plan: 4 }, '😀': { plan: 5, age: 1 }, b: { plan: 3 }, a: { plan: 2 } }
+    expect(findAttribute(parseContext({ kind: 'multi', ...parts }), 'plan')).toBe(2)
+    const withUser = parseContext({ kind: 'multi', ...parts, user: { plan: 1 } })
+    expect(findAttribute(withUser, 'plan')).toBe(1)
+    expect(findAttribute(withUser, 'age')).toBe(1)
+    const { '～': tilde, '😀': emoji } = parts
+    const rare = parseContext({ kind: 'multi', '😀': emoji, '～': tilde })
+    expect(findAttribute(rare, 'plan')).toBe(4)
+  })
+
+  it('In a multi context, an exact name in any kind takes precedence over a path in the first kind', () => {
+    const context = parseContext({ kind: 'multi', user: { a: { b: 1 } }, zoo: { 'a.b': 2 } })
+    expect(findAttribute(context, 'a.b')).toBe(2)
+    expect(findAttribute(context, 'user.a.b')).toBe(1)
+    expect(findAttribute(context, '/a/b')).toBe(1)
+  })
+
+  it('A reference can begin with a kind of the maximum length', () => {
+    const kind = '😀'.repeat(MAX_KIND_LENGTH)
+    expect(findAttribute(parseContext({ kind, plan: 'pro' }), `${kind}.plan`)).toBe('pro')
   })
 
   it('The kind of a part of a multi context is found even if the part does not contain it', () => {

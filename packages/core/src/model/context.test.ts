@@ -87,7 +87,12 @@ describe('parseContext', () => {
   })
 
   it.each([
+    [null, 'context must be an object'],
     [{ kind: 1 }, 'context.kind must be a string, such as "user"'],
+    [
+      { kind: 'user', key: 1.5 },
+      'context.key must be a string or an integer of at most 2^53 - 1, such as "user-1"',
+    ],
     [{ kind: '' }, 'context.kind must not be empty'],
     [{ kind: 'x'.repeat(65) }, 'context.kind must have at most 64 characters'],
     [{ kind: 'multi' }, 'context must have at least one kind'],

@@ -7,7 +7,7 @@ import type { RolloutDefinition } from '../model/definition.ts'
 import type { BucketingScheme, Extensions } from '../model/extensions.ts'
 import { schemes } from '../schemes.ts'
 import { bucketOf } from './bucket.ts'
-import { findScheme } from './bucketing.ts'
+import { findScheme, rangesFault } from './bucketing.ts'
 import { rangesAt } from './rollout.ts'
 
 /** A scheme in which the key `<number>` has that bucket. */
@@ -53,6 +53,67 @@ describe('findScheme', () => {
     expect(findScheme('by-name', { schemes })).toBeUndefined()
     expect(findScheme('by-name', { schemes: new Map([['by-name', byName]]) })).toBe(byName)
     expect(findScheme('constructor', { schemes })).toBeUndefined()
+  })
+})
+
+describe('rangesFault', () => {
+  const range = ([from, to]: readonly [number, number]) => ({ from, to })
+
+  it.each<[string, readonly (readonly [number, number])[], string | undefined]>([
+    ['no ranges', [], undefined],
+    [
+      'ranges that cover all buckets',
+      [
+        [0, 50_000],
+        [50_000, 100_000],
+      ],
+      undefined,
+    ],
+    [
+      'ranges with a gap and an empty range',
+      [
+        [5, 6],
+        [9, 9],
+        [10, 20],
+      ],
+      undefined,
+    ],
+    [
+      'ranges that overlap',
+      [
+        [0, 2],
+        [1, 3],
+      ],
+      'overlap',
+    ],
+    [
+      'ranges in descending order',
+      [
+        [1, 2],
+        [0, 1],
+      ],
+      'overlap',
+    ],
+    ['a negative start', [[-1, 3]], 'overlap'],
+    ['an end past the last bucket', [[0, 100_001]], 'range'],
+    ['a fraction as the start', [[0.5, 1]], 'range'],
+    ['a fraction as the end', [[0, 1.5]], 'range'],
+    ['a range that ends before it starts', [[2, 1]], 'range'],
+  ])('rangesFault for %s returns the kind of the fault', (_, ranges, fault) => {
+    expect(rangesFault(ranges.map(range))).toBe(fault)
+  })
+
+  it.each([
+    [undefined, undefined],
+    [1, undefined],
+    [100_000, undefined],
+    [0, 'weight'],
+    [100_001, 'weight'],
+    [1.5, 'weight'],
+    ['5', 'weight'],
+    [null, 'weight'],
+  ])('rangesFault for the total weight %j returns %j', (totalWeight, fault) => {
+    expect(rangesFault([range([0, 1])], totalWeight)).toBe(fault)
   })
 })
 
@@ -102,7 +163,7 @@ describe('A rollout with the scheme of another system', () => {
     expect(rangesAt(rollout(), NOW)).toEqual([{ variationId: 'on', from: 0, to: 25_000 }])
   })
 
-  it('A scheme receives the salt, the strategy, the ranges in order and the total weight', () => {
+  it('A scheme receives the salt, the strategy, the ranges in order and the total weight of a valid rollout', () => {
     const seen: unknown[] = []
     const spy: BucketingScheme = ({ salt, strategy, ranges, totalWeight }) => {
       seen.push({ salt, strategy, ranges, totalWeight })
@@ -114,6 +175,7 @@ describe('A rollout with the scheme of another system', () => {
     ]
     const definition = rollout({ strategy: 'variant', ranges, totalWeight: 99 })
     compile(definition, { schemes: new Map([['by-name', spy]]) })
+    compile({ ...definition, totalWeight: 0 }, { schemes: new Map([['by-name', spy]]) })
     const settings = { salt: 'salt', strategy: 'variant', totalWeight: 99 }
     expect(seen).toEqual([{ ...settings, ranges: [ranges[1], ranges[0]] }])
   })

@@ -66,6 +66,16 @@ describe('moveRanges', () => {
     )
   })
 
+  it('A growing variation takes adjacent buckets before the variation that gains the most buckets', () => {
+    expect(moveRanges(ranges('x 0-10'), [share('x', 15), share('z', 20)])).toEqual(
+      ranges('x 0-15', 'z 15-35'),
+    )
+    const before = ranges('a 0-60', 'y 60-70')
+    expect(moveRanges(before, [share('a', 35), share('y', 15), share('z', 20)])).toEqual(
+      ranges('a 0-35', 'z 35-55', 'y 55-70'),
+    )
+  })
+
   it('moveRanges can assign a whole range to another variation', () => {
     expect(moveRanges(ranges('a 0-25'), [share('b', 25)])).toEqual(ranges('b 0-25'))
   })
@@ -152,11 +162,16 @@ describe('moveRanges', () => {
     expect(() => moveRanges(before, [...halves, share('v-2', 0.1)])).toThrowError(
       expect.objectContaining({
         code: 'INVALID_DEFINITION',
-        message: expect.stringContaining('new rollout'),
+        message:
+          'These weights would split the rollout into more than 1000 ranges of buckets. ' +
+          'Create a new rollout with these weights, and use the new rollout in the rules. ' +
+          'A new rollout assigns all contexts to new buckets.',
       }),
     )
     const wholes = [share('v-0', 49.9), share('v-1', 49.9)]
     expect(moveRanges(before, [...wholes, share('v-2', 0.2)]).length).toBe(MAX_RANGES - 1)
+    const most = [share('v-0', 50), share('v-1', 49.85), share('v-2', 0.05)]
+    expect(moveRanges(before.slice(0, -1), most).length).toBe(MAX_RANGES)
   })
 })
 
@@ -217,6 +232,11 @@ describe('rangesAt', () => {
     expect(rangesAt({ ...basis, strategy: 'variant', ranges: given }, 0)).toEqual(
       ranges('a 0-10', 'b 50-60'),
     )
+  })
+
+  it('rangesAt returns no ranges for an invalid rollout', () => {
     expect(rangesAt({ ...gradual, increment: 0 }, 0)).toEqual([])
+    const overlapping = ranges('a 0-10', 'b 5-20')
+    expect(rangesAt({ ...basis, strategy: 'variant', ranges: overlapping }, 0)).toEqual([])
   })
 })

@@ -184,10 +184,9 @@ function bestMove(tiles: readonly Tile[], left: Changes): Move | undefined {
   return best
 }
 
-/** Returns the owner that gains the most buckets, or `undefined` if no owner gains any. */
+/** Returns the owner that gains the most buckets. */
 function neediestOf(left: Changes): Owner | undefined {
-  const needy = [...left].filter(([, change]) => change > 0)
-  return needy.sort(([, change], [, other]) => other - change)[0]?.[0]
+  return [...left].sort(([, change], [, other]) => other - change)[0]?.[0]
 }
 
 interface Situation {
