@@ -5,8 +5,14 @@ import type { ConnectedManagementPlane, ServerServices } from '@ff/server/plane'
 import { type FlagSetChange, memory, type Storage } from '@ff/storage'
 import { InstanceReporter } from '../../../server/src/convergence/instance-reporter.ts'
 import { extensions, FlagSetCache } from '../../../server/src/evaluation/flag-set-cache.ts'
-import { bodyTooLarge, jsonBody, jsonReply, type Reply } from '../../../server/src/http/exchange.ts'
-import { createHandler, type Handle } from '../../../server/src/http/handler.ts'
+import {
+  bodyTooLarge,
+  type Handle,
+  jsonBody,
+  jsonReply,
+  type Reply,
+} from '../../../server/src/http/exchange.ts'
+import { createHandler } from '../../../server/src/http/handler.ts'
 import { Metrics } from '../../../server/src/http/metrics.ts'
 import { RequestLog } from '../../../server/src/http/request-log.ts'
 import { Instance } from '../../../server/src/instance.ts'
@@ -120,6 +126,7 @@ export class World {
       whenReady: () => undefined,
       sdk: () => jsonReply(404, { error: 'There is no such path.', statusCode: 404 }),
       requestLog: new RequestLog({ ...services, templateOf: plane.templateOf }),
+      openTelemetry: undefined,
       management: plane.handle,
       metricsArePublic: options.metricsArePublic ?? false,
       inFlight: new InFlight(),
