@@ -129,6 +129,7 @@ export class World {
       whenReady: () => undefined,
       sdk: () => jsonReply(404, { error: 'There is no such path.', statusCode: 404 }),
       requestLog: new RequestLog({ ...services, templateOf: plane.templateOf }),
+      openTelemetry: undefined,
       management: plane.handle,
       metricsArePublic: options.metricsArePublic ?? false,
       inFlight: new InFlight(),
