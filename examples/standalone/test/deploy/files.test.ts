@@ -141,10 +141,8 @@ it('All files name only variables that the server reads', () => {
   const names = text.join('\n').matchAll(/^[^#\n]*?\b(FF_[A-Z_]+|DATABASE_URL|REDIS_URL)\b/gm)
   const known: ReadonlySet<string> = new Set([
     ...VARIABLES,
-    // The following are variables of docker-compose.yml, or of the server.
+    // A variable of docker-compose.yml.
     'FF_LISTEN',
-    'FF_SNAPSHOT_DIR',
-    'REDIS_URL',
   ])
   expect([...names].map(([, name = '']) => name).filter((name) => !known.has(name))).toEqual([])
 })

@@ -125,7 +125,6 @@ export class World {
     this.#handle = createHandler({
       ...services,
       connection: { readStatus: async () => ({ status: 'ready' }) },
-      openTelemetry: undefined,
       whenReady: () => undefined,
       sdk: () => jsonReply(404, { error: 'There is no such path.', statusCode: 404 }),
       requestLog: new RequestLog({ ...services, templateOf: plane.templateOf }),
