@@ -5,7 +5,10 @@ import {
   type FlagSet,
   type FlagSetDefinition,
 } from '../src/index.ts'
+import { re2 } from '../src/regex.ts'
 import { floorOf } from './floor.ts'
+import { contextAt, mixedFlags } from './mixed.ts'
+import { mixedFloorOf } from './mixed-floor.ts'
 import { installedPeers } from './peer.ts'
 import { manyFlags, NOW, oneFlag, oneSegment, USERS, userAt } from './workload.ts'
 
@@ -27,6 +30,25 @@ const OWN: Readonly<Record<string, () => Case>> = {
   'W3 codes': () => ({ calls: 300, call: codesOf(manyFlags(1000)) }),
   'W3 values': () => allValues(manyFlags(1000), 300),
   'W3 JSON': () => allJson(manyFlags(1000), 300),
+  'mixed one floor': () => {
+    const { one } = mixedFloorOf(mixedFlags(100))
+    return { calls: 20_000, call: (turn) => one(turn % 100, contextAt(turn)) }
+  },
+  'mixed one': () => {
+    const definition = mixedFlags(100)
+    const flagSet = compileMixed(definition)
+    const keys = definition.flags.map(({ key }) => key)
+    const call = (turn: number) => {
+      return evaluateValue(flagSet, keys[turn % 100] ?? '', contextAt(turn), NOW)
+    }
+    return { calls: 20_000, call }
+  },
+  ...mixedCases(10, 20_000),
+  ...mixedCases(100, 1000),
+  ...mixedCases(1000, 100),
+  'mixed 10000 values': () => mixedValues(compileMixed(mixedFlags(10_000)), 10),
+  'mixed 1000 values, first of ten sets': () => mixedValues(tenSets(0), 100),
+  'mixed 1000 values, last of ten sets': () => mixedValues(tenSets(9), 100),
   'W3 compile': () => {
     const definition = manyFlags(1000)
     return { calls: 1, call: () => compileForAll(definition) }
@@ -61,6 +83,40 @@ export function changed(definition: FlagSetDefinition, position: number): FlagSe
     return index === position ? { ...flag, rules: flag.rules.slice(1) } : flag
   })
   return { ...definition, version: definition.version + 1, flags }
+}
+
+function mixedCases(count: number, calls: number): Readonly<Record<string, () => Case>> {
+  return {
+    [`mixed ${count} floor`]: () => {
+      const { values } = mixedFloorOf(mixedFlags(count))
+      return { calls, call: (turn) => values(contextAt(turn)) }
+    },
+    [`mixed ${count} values`]: () => mixedValues(compileMixed(mixedFlags(count)), calls),
+    [`mixed ${count} JSON`]: () => {
+      const flagSet = compileMixed(mixedFlags(count))
+      const codes = (turn: number) => evaluateAll(flagSet, contextAt(turn), NOW)
+      return { calls, call: (turn) => jsonOf(codes(turn)).charCodeAt(0) }
+    },
+  }
+}
+
+function compileMixed(definition: FlagSetDefinition): FlagSet {
+  return compileFlagSet(definition, { extensions: { regex: re2 } })
+}
+
+function mixedValues(flagSet: FlagSet, calls: number): Case {
+  return { calls, call: (turn) => valuesOf(evaluateAll(flagSet, contextAt(turn), NOW)) }
+}
+
+/** Compiles ten sets, uses all of them, and returns one of them. */
+function tenSets(number: number): FlagSet {
+  const sets = Array.from({ length: 10 }, (_, seed) => compileMixed(mixedFlags(1000, 100 + seed)))
+  for (let turn = 0; turn < 500; turn += 1) {
+    for (const flagSet of sets) valuesOf(evaluateAll(flagSet, contextAt(turn), NOW))
+  }
+  const found = sets[number]
+  if (found === undefined) throw new Error(`There is no set ${number}.`)
+  return found
 }
 
 async function peerCase(group: string, name: string): Promise<Case> {

@@ -1,7 +1,10 @@
 import { evaluateAll, valuesOf } from '../src/all-flags.ts'
 import { compileFlagSet, type FlagSetDefinition } from '../src/index.ts'
+import { re2 } from '../src/regex.ts'
 import { checkPeer } from './check-peer.ts'
 import { floorOf } from './floor.ts'
+import { MIXED_CONTEXTS, mixedFlags } from './mixed.ts'
+import { mixedFloorOf } from './mixed-floor.ts'
 import { installedPeers } from './peer.ts'
 import { manyFlags, NOW, oneFlag, USERS } from './workload.ts'
 
@@ -9,6 +12,7 @@ import { manyFlags, NOW, oneFlag, USERS } from './workload.ts'
 export function checkFloors(): void {
   checkFloor(oneFlag())
   checkFloor(manyFlags(100))
+  for (const count of [10, 100, 1000]) checkMixedFloor(mixedFlags(count))
 }
 
 /**
@@ -27,6 +31,26 @@ function checkFloor(definition: FlagSetDefinition): void {
     const expected = floor(user)
     for (const [key, value] of Object.entries(valuesOf(evaluateAll(flagSet, user, NOW)))) {
       if (value !== expected[key]) throw new Error(`the engine and the floor differ on ${key}`)
+    }
+  }
+}
+
+function checkMixedFloor(definition: FlagSetDefinition): void {
+  const floor = mixedFloorOf(definition)
+  const flagSet = compileFlagSet(definition, { extensions: { regex: re2 } })
+  for (const context of MIXED_CONTEXTS) {
+    const expected = floor.values(context)
+    const values = valuesOf(evaluateAll(flagSet, context, NOW))
+    for (const [number, { key, variations, type }] of definition.flags.entries()) {
+      const text = JSON.stringify(values[key])
+      if (text !== JSON.stringify(expected[key])) {
+        throw new Error(`the engine and the floor differ on ${key}`)
+      }
+      if (definition.flags.length > 100) continue
+      const served = variations[floor.one(number, context)]?.value ?? ''
+      if (text !== (type === 'string' ? JSON.stringify(served) : served)) {
+        throw new Error(`the engine and the floor of one flag differ on ${key}`)
+      }
     }
   }
 }

@@ -23,6 +23,26 @@ export function ratiosOf(times: Times, peers: readonly string[]): Figure[] {
     return [{ ...ratio(name, fastest, ours), atLeast }]
   }
   return [
+    { ...ratio('mixed 100 values : floor', 'mixed 100 values', 'mixed 100 floor'), atMost: 1.2 },
+    { ...ratio('mixed 100 JSON : floor', 'mixed 100 JSON', 'mixed 100 floor'), atMost: 1.2 },
+    { ...ratio('mixed 1000 values : floor', 'mixed 1000 values', 'mixed 1000 floor'), atMost: 1.2 },
+    { ...ratio('mixed 1000 JSON : floor', 'mixed 1000 JSON', 'mixed 1000 floor'), atMost: 1.2 },
+    { ...ratio('mixed one : floor', 'mixed one', 'mixed one floor'), atMost: 1.8 },
+    { ...ratio('mixed 10 values : floor', 'mixed 10 values', 'mixed 10 floor'), atMost: 3 },
+    {
+      ...ratio(
+        'mixed 1000 values: last : first of ten sets',
+        'mixed 1000 values, last of ten sets',
+        'mixed 1000 values, first of ten sets',
+      ),
+      atMost: 1.1,
+    },
+    {
+      name: 'mixed values of a flag, 10,000 : 1,000 flags',
+      value: timeOf(times, 'mixed 10000 values') / timeOf(times, 'mixed 1000 values') / 10,
+      unit: 'times',
+      atMost: 1.2,
+    },
     ...beside('W1', 'W1', 4),
     ...beside('W2', 'W2 values', 40),
     ...beside('W3', 'W3 values', 100),

@@ -41,7 +41,8 @@ const LANGUAGES = names('lang-', 40)
 const DEVICES = ['ios', 'android', 'web', 'desktop', 'tv', 'watch']
 const CHANNELS = names('channel-', 12)
 
-function uuid(pick: (below: number) => number): string {
+/** Returns a random UUID. */
+export function uuid(pick: (below: number) => number): string {
   const digits = Array.from({ length: 32 }, () => pick(16).toString(16)).join('')
   return [0, 8, 12, 16, 20].map((at, part) => digits.slice(at, [8, 12, 16, 20, 32][part])).join('-')
 }
@@ -123,7 +124,7 @@ function segmentOf(number: number, pick: (below: number) => number): SegmentDefi
 }
 
 /** Returns a salt like those that the service generates: 11 characters in base 62. */
-function saltOf(pick: (below: number) => number): string {
+export function saltOf(pick: (below: number) => number): string {
   const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
   return Array.from({ length: 11 }, () => digits[pick(62)]).join('')
 }

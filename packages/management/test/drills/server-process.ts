@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import type { PostgresOptions } from '@ff/storage/postgres'
 import { onTestFinished } from 'vitest'
 import { IS_FULL } from '../../../server/test/drills/scale.ts'
+import { redisOf } from './postgres/with-redis.ts'
 
 const LOADER = new URL('../../../storage/test/typescript-loader.js', import.meta.url).href
 const PROGRAM = fileURLToPath(new URL('serving.js', import.meta.url))
@@ -48,7 +49,9 @@ export async function startServer(
   { fileKiB, newSockets, heapMiB, heldContextBytes, postgres, isSilent = false }: Limits = {},
 ): Promise<ServerProcess> {
   const options = postgres === undefined ? '' : JSON.stringify(postgres)
-  const settings = [newSockets ?? '', heldContextBytes ?? '', options].map(String)
+  const shared = location.startsWith('postgres:') ? redisOf(location) : undefined
+  const redis = shared === undefined ? '' : JSON.stringify(shared)
+  const settings = [newSockets ?? '', heldContextBytes ?? '', options, redis].map(String)
   const heap = heapMiB === undefined ? [] : [`--max-old-space-size=${heapMiB}`]
   const command = [process.execPath, ...heap, ...PACKAGES, PROGRAM, location, ...settings]
   const limit = fileKiB === undefined ? '' : `ulimit -f ${fileKiB}; `

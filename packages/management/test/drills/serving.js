@@ -1,12 +1,13 @@
 // Serves a store over HTTP and WebSocket until SIGTERM, as a host would. Prints `listening PORT`.
 // Parameters: the path of a data file or the URL of a PostgreSQL database, the maximum number of
-// new sockets per second, the maximum bytes of contexts, and options of `postgres` as JSON; the
-// last three may be empty for the defaults.
+// new sockets per second, the maximum bytes of contexts, and options of `postgres` and of `redis` as
+// JSON; the last four may be empty for the defaults, and no Redis.
 import { createServer } from 'node:http'
 import { createManagement } from '@ff/management/node'
 import { createFlagServer } from '@ff/server'
 import { attachWebSocket, toNodeHandler } from '@ff/server/node'
 import { postgres } from '@ff/storage/postgres'
+import { redis } from '@ff/storage/redis'
 import { sqlite } from '@ff/storage/sqlite'
 
 /** The time limits of the standalone server. */
@@ -16,13 +17,19 @@ const SLOW_SENDERS = {
   connectionsCheckingInterval: 5_000,
 }
 
-const [location = '', newSockets = '', heldContextBytes = '', postgresOptions = ''] =
-  process.argv.slice(2)
+const [
+  location = '',
+  newSockets = '',
+  heldContextBytes = '',
+  postgresOptions = '',
+  redisOptions = '',
+] = process.argv.slice(2)
 const store = location.startsWith('postgres:')
   ? postgres({ url: location, ...JSON.parse(postgresOptions || '{}') })
   : sqlite({ path: location })
 const flags = createFlagServer({
   ...store,
+  ...(redisOptions !== '' && redis(JSON.parse(redisOptions))),
   trustProxy: true,
   // Drills write as fast as the store permits, with one token.
   management: createManagement({ managementRateLimit: 1_000_000 }),

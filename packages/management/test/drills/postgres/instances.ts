@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import { attachWebSocket, toNodeHandler } from '@ff/server/node'
 import { type PostgresOptions, postgres } from '@ff/storage/postgres'
+import { redis } from '@ff/storage/redis'
 import { onTestFinished } from 'vitest'
 import { WebSocket } from 'ws'
 import { startListening } from '../../../../storage/test/postgres-store.ts'
@@ -11,6 +12,7 @@ import {
   type ManagedServer,
 } from '../../world/managed-server.ts'
 import { evaluate } from '../data-file.ts'
+import { redisOf } from './with-redis.ts'
 
 /** A server over PostgreSQL that is reached over HTTP and WebSocket. */
 export interface RunningInstance {
@@ -28,7 +30,12 @@ export async function startInstance(
   database: PostgresOptions,
   options: ManagedOptions = {},
 ): Promise<RunningInstance> {
-  const flags = createManagedServer({ ...postgres(database), ...options })
+  const shared = redisOf(database.url)
+  const flags = createManagedServer({
+    ...postgres(database),
+    ...(shared && redis(shared)),
+    ...options,
+  })
   onTestFinished(() => flags.close())
   await flags.start()
   const server = createServer(toNodeHandler(flags))
