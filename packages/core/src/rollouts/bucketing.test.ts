@@ -173,9 +173,10 @@ describe('A rollout with the scheme of another system', () => {
       { variationId: 'off', from: 500, to: 900 },
       { variationId: 'on', from: 0, to: 500 },
     ]
-    const definition = rollout({ strategy: 'variant', ranges, totalWeight: 99 })
-    compile(definition, { schemes: new Map([['by-name', spy]]) })
-    compile({ ...definition, totalWeight: 0 }, { schemes: new Map([['by-name', spy]]) })
+    for (const totalWeight of [99, 0]) {
+      const definition = rollout({ strategy: 'variant', ranges, totalWeight })
+      compile(definition, { schemes: new Map([['by-name', spy]]) })
+    }
     const settings = { salt: 'salt', strategy: 'variant', totalWeight: 99 }
     expect(seen).toEqual([{ ...settings, ranges: [ranges[1], ranges[0]] }])
   })
