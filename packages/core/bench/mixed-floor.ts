@@ -73,6 +73,7 @@ function oneOf(definition: FlagSetDefinition): MixedFloor['one'] {
   const sets: unknown[] = []
   const constant = (value: unknown) => `constants[${sets.push(value) - 1}]`
   const numbers = numbersOf(definition)
+  const segments = definition.segments.map((segment) => segmentCode(segment, constant))
   const functions = definition.flags.map((flag, number) => {
     const needed = new Set<number>()
     collect(flag, definition, needed)
@@ -86,13 +87,30 @@ function oneOf(definition: FlagSetDefinition): MixedFloor['one'] {
     return `(c) => {
       const isMulti = c.kind === 'multi', u = isMulti ? c.user : c, o = isMulti ? c.company : none;
       ${reads()}
-      ${definition.segments.map((segment) => segmentCode(segment, constant)).join('\n')}
+      ${neededSegments([...code, own].join(' '), segments)}
       ${[...code, own].join('\n')}
       return r${number};
     }`
   })
   const code = `${HELPERS}\nconst all = [${functions.join(',\n')}];\nreturn (flag, c) => all[flag](c);`
   return new Function('constants', code)(sets) as MixedFloor['one']
+}
+
+/** Returns the code of the segments that other code names, and of those that they refer to. */
+function neededSegments(code: string, segments: readonly string[]): string {
+  const needed = new Set<number>()
+  const add = (text: string) => {
+    for (const [, number] of text.matchAll(/\bsegment_(\d+)\b/g)) {
+      if (needed.has(Number(number))) continue
+      needed.add(Number(number))
+      add(segments[Number(number)] ?? '')
+    }
+  }
+  add(code)
+  return [...needed]
+    .sort((a, b) => a - b)
+    .map((number) => segments[number])
+    .join(' ')
 }
 
 function collect(flag: FlagDefinition, definition: FlagSetDefinition, needed: Set<number>): void {
