@@ -145,6 +145,14 @@ describe('launchdarkly', () => {
     const settings = { salt: 'hashKey.saltyA', strategy: 'variant', ranges } as const
     expect(bucketOf('launchdarkly', 'userKeyA', settings)).toBe(42_157)
     expect(bucketOf('launchdarkly', 'userKeyB', settings)).toBe(49_999)
+    const three = { ...settings, ranges: [...ranges, { from: 50_000, to: 60_000 }] }
+    expect(bucketOf('launchdarkly', 'userKeyB', three)).toBe(59_999)
+    expect(bucketOf('launchdarkly', 'userKeyB', { ...settings, ranges: [] })).toBe(67_084)
+  })
+
+  it('The scheme launchdarkly keeps the buckets after the range of a percentage', () => {
+    const settings = { salt: 'hashKey.saltyA', ranges: [{ from: 0, to: 20_000 }] }
+    expect(bucketOf('launchdarkly', 'userKeyB', settings)).toBe(67_084)
   })
 })
 

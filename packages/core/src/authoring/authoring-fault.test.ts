@@ -42,6 +42,12 @@ describe('authoringFault', () => {
     for (const garbage of [undefined, null, 1, {}, { attribute: 'a', operator: 'in', value: 1 }]) {
       expect(authoringFault(garbage as never)).toMatch(/^The attribute, the operator and the value/)
     }
+    expect(faultOf('elem_match', '[{"attribute": "a", "operator": 7, "value": "b"}]')).toMatch(
+      /^The value of "elem_match" must be a JSON array of at most/,
+    )
+    expect(faultOf('between', '[true, 2]')).toBe(
+      'The value of "between" must be a JSON array of two numbers, the lower one first.',
+    )
   })
 
   it.each([

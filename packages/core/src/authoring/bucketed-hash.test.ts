@@ -51,6 +51,13 @@ describe('BucketedHash', () => {
     expect(after(other, { added, removed: 'all' }).hash).toBe(changed.hash)
   })
 
+  it('find returns the item with the name, also among other items of the same bucket', () => {
+    const items = Array.from({ length: 600 }, (_, at) => ({ name: `${at}`, line: `${at}` }))
+    const collection = of(...items)
+    expect(items.map(({ name }) => collection.find(name))).toEqual(items)
+    expect(items.map(({ name }) => collection.find(`-${name}`)).filter(Boolean)).toEqual([])
+  })
+
   it('A collection contains the new item if an item is replaced by one with the same line', () => {
     const copy = { ...a1 }
     expect(after(of(a1), { added: [copy], removed: 'all' }).find('a')).toBe(copy)

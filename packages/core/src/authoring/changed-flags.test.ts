@@ -75,6 +75,12 @@ describe('changedFlags', () => {
     ])
   })
 
+  it('The keys of changedFlags are sorted by code point', () => {
+    const more = ['😀', '～', 'aa'].map((key) => flagDefinition(key))
+    const keys = ['aa', 'alone', '～', '😀']
+    expect(changed([...replace('alone', { isActive: false }), ...more])).toEqual(keys)
+  })
+
   it('changedFlags returns the direct and indirect dependents of a changed or removed segment', () => {
     const forced = [segmentDefinition('inner', { force: true }), ...segments.slice(1)]
     expect(changed(flags, forced)).toEqual(['in-inner', 'in-outer'])

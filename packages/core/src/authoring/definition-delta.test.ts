@@ -74,7 +74,7 @@ describe('mergeChanges', () => {
   it('The merged definition contains a client version only if the changes contain one', () => {
     expect(merge({ clientVersion: 5 }).clientVersion).toBe(5)
     const old = { ...before, clientVersion: 3 }
-    expect(mergeChanges(old, { version: 7, flags: [], segments: [] })).toEqual({
+    expect(mergeChanges(old, { version: 7, flags: [], segments: [] })).toStrictEqual({
       ...before,
       version: 7,
     })

@@ -90,6 +90,9 @@ describe('checkChange', () => {
       'The flag d needs the segment s, which cannot be evaluated.',
       'The segment s needs the segment t, which does not exist.',
     ])
+    expect(check(setFlag(flagDefinition('alone', { isActive: false })), removeFlag('b'))).toEqual([
+      'The flag a needs the flag with the id id of b, which does not exist.',
+    ])
     expect(check(removeFlag('b'), removeFlag('a'))).toEqual([])
     expect(check(removeFlag('d'), removeSegment('s'), removeSegment('t'))).toEqual([])
   })

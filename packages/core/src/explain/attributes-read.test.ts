@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { deepFreeze } from '../../test/arbitraries.ts'
 import {
   flagDefinition,
   flagSetDefinition,
@@ -153,6 +154,8 @@ describe('minimalContext', () => {
     const before = structuredClone(context)
     minimalContext(reading('address.country', 'user.address'), context)
     expect(context).toEqual(before)
+    const whole = plain(minimalContext(reading('address', 'address.country'), deepFreeze(context)))
+    expect(whole).toEqual(before)
   })
 
   it('A reference with a leading kind keeps only the attribute of that kind', () => {
@@ -172,6 +175,12 @@ describe('minimalContext', () => {
 
   it('minimalContext returns the empty context unchanged', () => {
     expect(minimalContext(reading('plan'), {})).toEqual({})
+  })
+
+  it('minimalContext returns a context without a kind, or no context, unchanged', () => {
+    for (const context of [{ key: 'u', email: 'u@example.com' }, null, undefined]) {
+      expect(minimalContext(reading('plan'), context as unknown as EvaluationContext)).toBe(context)
+    }
   })
 })
 

@@ -43,14 +43,18 @@ describe('findAttribute', () => {
   })
 
   it('An attribute of a multi context is that of the user, or of the first kind by code point', () => {
-    const parts = { '～': { plan: 4 }, '😀': { plan: 5, age: 1 }, b: { plan: 3 }, a: { plan: 2 } }
-    expect(findAttribute(parseContext({ kind: 'multi', ...parts }), 'plan')).toBe(2)
-    const withUser = parseContext({ kind: 'multi', ...parts, user: { plan: 1 } })
-    expect(findAttribute(withUser, 'plan')).toBe(1)
-    expect(findAttribute(withUser, 'age')).toBe(1)
-    const { '～': tilde, '😀': emoji } = parts
-    const rare = parseContext({ kind: 'multi', '😀': emoji, '～': tilde })
-    expect(findAttribute(rare, 'plan')).toBe(4)
+    const kinds = ['user', 'a', 'b', '～', '😀'].map(
+      (kind, at) => [kind, { plan: at + 1 }] as const,
+    )
+    for (let from = 0; from < kinds.length; from += 1) {
+      const rest = kinds.slice(from)
+      for (const parts of [rest, rest.toReversed()]) {
+        const context = parseContext({ kind: 'multi', ...Object.fromEntries(parts) })
+        expect(findAttribute(context, 'plan')).toBe(from + 1)
+      }
+    }
+    const age = parseContext({ kind: 'multi', user: { plan: 1 }, b: { age: 2 } })
+    expect(findAttribute(age, 'age')).toBe(2)
   })
 
   it('In a multi context, an exact name in any kind takes precedence over a path in the first kind', () => {
@@ -66,7 +70,9 @@ describe('findAttribute', () => {
   })
 
   it('The kind of a part of a multi context is found even if the part does not contain it', () => {
-    expect(findAttribute(parseContext({ kind: 'multi', user: {} }), 'user.kind')).toBe('user')
+    const context = parseContext({ kind: 'multi', user: {} })
+    expect(findAttribute(context, 'user.kind')).toBe('user')
+    expect(findAttribute(context, '/user/kind')).toBe('user')
   })
 
   it('A JSON pointer is unescaped, but an attribute with the unparsed name takes precedence', () => {
@@ -83,6 +89,13 @@ describe('findAttribute', () => {
     const context = parseContext({ kind: 'multi', user: { plan: null }, app: { plan: 'x' } })
     expect(findAttribute(context, 'plan')).toBe('x')
     expect(findAttribute(user({ plan: null }), 'plan')).toBeUndefined()
+  })
+
+  it('An attribute with the name undefined is read only by that name', () => {
+    const context = user({ undefined: 1 })
+    expect(findAttribute(context, 'undefined')).toBe(1)
+    expect(findAttribute(context, 'plan')).toBeUndefined()
+    expect(findAttribute(context, '/user/a/b')).toBeUndefined()
   })
 
   it('findAttribute never reads inherited properties', () => {

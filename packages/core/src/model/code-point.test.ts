@@ -43,6 +43,11 @@ describe('compareCodePoints', () => {
     expect(compareCodePoints('\ud83d', '\ud83d\ude00')).toBeLessThan(0)
   })
 
+  it('A text is before the same text with a NUL character at its end', () => {
+    expect(compareCodePoints('a', 'a\0')).toBeLessThan(0)
+    expect(compareCodePoints('a\0', 'a')).toBeGreaterThan(0)
+  })
+
   it('An emoji is after the letters of the basic plane', () => {
     expect(['😀', '～', 'a', ''].sort(compareCodePoints)).toEqual(['', 'a', '～', '😀'])
   })

@@ -44,6 +44,14 @@ describe('Quoting of values in messages', () => {
     expect(jsonExcerpt({ toJSON: fail, at: undefined })).toBe('{"toJSON":[object Function]}')
   })
 
+  it('jsonExcerpt does not read the members after the excerpt', () => {
+    const read: string[] = []
+    const member = (name: string) => ({ enumerable: true, get: () => read.push(name) })
+    const object = Object.defineProperties({ long: 'x'.repeat(201) }, { last: member('last') })
+    expect(jsonExcerpt(object)).toBe(`{"long":"${'x'.repeat(191)}…`)
+    expect(read).toEqual([])
+  })
+
   it('jsonExcerpt is fast for a value that is huge, deep or cyclic', () => {
     const cycle: unknown[] = ['a']
     cycle.push({ cycle })
