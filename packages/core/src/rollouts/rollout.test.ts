@@ -83,6 +83,28 @@ describe('compileRollout', () => {
     })
   })
 
+  it('A placement has a bucket but no range if the rollout has no variation for the bucket', () => {
+    const user = { kind: 'user', key: 'user-1' }
+    const placement = { bucket: 17_502, range: undefined }
+    expect(placeIn(compileRollout(withRanges([0, 17_502])), user, 0)).toStrictEqual(placement)
+    const schedule = { targetPercentage: 17, increment: 17, intervalHours: 1 }
+    const startAt = '1970-01-01T00:00:00Z'
+    const gradual = {
+      ...basis,
+      ...schedule,
+      startAt,
+      strategy: 'gradual',
+      variationId: 'v',
+    } as const
+    expect(placeIn(compileRollout(gradual), user, 0)).toStrictEqual(placement)
+    expect(
+      placeIn(compileRollout({ ...gradual, increment: 18, targetPercentage: 18 }), user, 0),
+    ).toEqual({
+      bucket: 17_502,
+      range: { variationId: 'v', from: 0, to: 18_000 },
+    })
+  })
+
   it.each([0, 1, 100_000, 100_001, 1.5])(
     'compileRollout accepts only total weights from 1 to 100,000: %d',
     (totalWeight) => {
