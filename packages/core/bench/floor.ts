@@ -7,6 +7,7 @@ import type {
   SegmentDefinition,
 } from '../src/index.ts'
 import { compileSalt } from '../src/rollouts/bucket.ts'
+import { BUCKET } from './floor-helpers.ts'
 import type { UserContext } from './workload.ts'
 
 /** Returns the values of all flags of one workload. */
@@ -60,21 +61,7 @@ export function floorOf(definition: FlagSetDefinition): Floor {
     }
   })
   const code = `
-function bucket(state, covered, key) {
-  const length = key.length, blocks = length - (length & 3);
-  let h = state, k = 0;
-  for (let i = 0; i < blocks; i += 4) {
-    k = key.charCodeAt(i) | key.charCodeAt(i + 1) << 8 | key.charCodeAt(i + 2) << 16 | key.charCodeAt(i + 3) << 24;
-    k = Math.imul(k, 0xcc9e2d51); k = k << 15 | k >>> 17;
-    h ^= Math.imul(k, 0x1b873593); h = h << 13 | h >>> 19; h = Math.imul(h, 5) + 0xe6546b64 | 0;
-  }
-  k = 0;
-  for (let i = length - 1; i >= blocks; i--) k = k << 8 | key.charCodeAt(i);
-  if (k !== 0) { k = Math.imul(k, 0xcc9e2d51); k = k << 15 | k >>> 17; h ^= Math.imul(k, 0x1b873593); }
-  h ^= covered + length;
-  h = Math.imul(h ^ h >>> 16, 0x85ebca6b); h = Math.imul(h ^ h >>> 13, 0xc2b2ae35); h = (h ^ h >>> 16) >>> 0;
-  return Math.floor(h * 100000 / 4294967296);
-}
+${BUCKET}
 ${flags.map((each) => each.code).join('\n')}
 return (c) => {
   ${segments.join('\n  ')}

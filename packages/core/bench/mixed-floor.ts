@@ -10,7 +10,7 @@ import type {
 } from '../src/index.ts'
 import { compileSalt } from '../src/rollouts/bucket.ts'
 import { compileGradualRollout, stepsTaken } from '../src/rollouts/gradual-rollout.ts'
-import { HELPERS } from './floor-helpers.ts'
+import { BUCKET, PARSERS } from './floor-helpers.ts'
 import { NOW } from './workload.ts'
 
 /** The generated code of one flag set. */
@@ -54,7 +54,7 @@ export function mixedFloorOf(definition: FlagSetDefinition): MixedFloor {
     definition.flags.map(({ type, variations }) => valuesOf(type, variations)),
   )
   const code = `
-${HELPERS}
+${BUCKET}${PARSERS}
 const values = ${values};
 function make(c) {
   const isMulti = c.kind === 'multi', u = isMulti ? c.user : c, o = isMulti ? c.company : none;
@@ -92,7 +92,7 @@ function oneOf(definition: FlagSetDefinition): MixedFloor['one'] {
       return r${number};
     }`
   })
-  const code = `${HELPERS}\nconst all = [${functions.join(',\n')}];\nreturn (flag, c) => all[flag](c);`
+  const code = `${BUCKET}${PARSERS}\nconst all = [${functions.join(',\n')}];\nreturn (flag, c) => all[flag](c);`
   return new Function('constants', code)(sets) as MixedFloor['one']
 }
 
@@ -269,7 +269,7 @@ function serveCode(rollout: RolloutDefinition, number: number): string {
   const key = read(rollout.bucketBy)
   const { prefix } = compileSalt(rollout.salt)
   const [limit, hasRest] = limitOf(rollout)
-  const bucket = `bucketOf(${JSON.stringify(prefix)} + ${key})`
+  const bucket = `bucket(0, 0, ${JSON.stringify(prefix)} + ${key})`
   const rest = hasRest ? `{ r${number} = 1; break f${number}; }` : ''
   const serve = `if (${bucket} < ${limit}) break f${number};${rest === '' ? '' : ` else ${rest}`}`
   return key.startsWith('company_') ? `if (${key} !== undefined) { ${serve} }` : `{ ${serve} }`
