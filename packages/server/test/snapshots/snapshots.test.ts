@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { existsSync, statSync } from 'node:fs'
+import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { snapshotFolder } from '@ff/storage/snapshots'
@@ -187,6 +187,35 @@ it('A store that was restored from a backup replaces newer saved flags', async (
   await clock.advance(1000)
   await until(() => lines.includes('info: A flag set is up to date again'))
   expect(await bannerOf(flags)).toEqual({ banner: 'older' })
+  await flags.close()
+})
+
+it('Saved flags and keys are confirmed while the store has nothing newer', async () => {
+  await saveState(async (_flags, clock) => {
+    await clock.advance(1000)
+    const names = [`flag-set-${live.environmentId}`, 'sdk-keys']
+    const files = names.map((name) => join(folder, `${name}.snapshot`))
+    await until(() => files.every(existsSync))
+    for (const file of files) await utimes(file, 0, 0)
+    await clock.advance(70_000)
+    const age = (file: string) => Math.abs(statSync(file).mtimeMs - clock.now())
+    await until(() => files.every((file) => age(file) < 70_000))
+  })
+})
+
+it('A start removes snapshots that were not confirmed for a week, once the store is available', async () => {
+  await saveState()
+  const unused = join(folder, 'flag-set-unused.snapshot')
+  const week = 7 * 24 * 3600
+  await writeFile(unused, '')
+  await utimes(unused, 0, Date.now() / 1000 - week - 60)
+  const { flags, store, clock } = withoutStore()
+  await flags.start()
+  expect(existsSync(unused)).toBe(true)
+  store.repair()
+  await clock.advance(1000)
+  await until(() => !existsSync(unused))
+  expect(await bannerOf(flags)).toEqual({ banner: 'hello' })
   await flags.close()
 })
 
