@@ -1,3 +1,4 @@
+import { Socket } from 'node:net'
 import { Pool, type PoolClient, type QueryResult } from 'pg'
 import { dataRefused } from '../ports/record-errors.ts'
 import type { SqlRow, SqlStatement } from '../sql/sql-driver.ts'
@@ -23,7 +24,8 @@ export class PostgresPool {
   readonly #pool: Pool
   readonly #settings: PostgresSettings
   readonly #sizeName: 'readConnections' | 'writeConnections'
-  readonly #clients = new Set<PoolClient>()
+  /** The sockets of all connections, also of those that are not open yet. */
+  readonly #sockets = new Set<Socket>()
 
   constructor(settings: PostgresSettings, sizeName: 'readConnections' | 'writeConnections') {
     const { url, connectTimeoutMs, statementTimeoutMs, lockTimeoutMs } = settings
@@ -39,15 +41,12 @@ export class PostgresPool {
       allowExitOnIdle: true,
       pipeline: true,
       types: TYPES,
+      stream: () => this.#newSocket(),
     })
     // The pool replaces lost connections, and statements that are running on them fail.
     const ignore = () => undefined
     this.#pool.on('error', ignore)
-    this.#pool.on('connect', (client) => {
-      this.#clients.add(client)
-      client.on('error', ignore)
-    })
-    this.#pool.on('remove', (client) => this.#clients.delete(client))
+    this.#pool.on('connect', (client) => client.on('error', ignore))
   }
 
   /** Returns a free connection, which the caller releases. Throws `UNAVAILABLE` if there is none. */
@@ -89,14 +88,20 @@ export class PostgresPool {
     })
   }
 
-  /** Closes all connections at once. Statements that are running fail. */
+  /** Closes all connections at once. Statements that are running, and attempts to connect, fail. */
   disconnect(): void {
-    for (const client of this.#clients) client.connection.stream.destroy()
+    for (const socket of this.#sockets) socket.destroy()
   }
 
   /** Waits until all connections have been released, and closes them. */
   async close(): Promise<void> {
     await this.#pool.end()
+  }
+
+  #newSocket(): Socket {
+    const socket = new Socket()
+    this.#sockets.add(socket)
+    return socket.once('close', () => this.#sockets.delete(socket))
   }
 
   /** Calls `work` with a free connection, and releases it. */
