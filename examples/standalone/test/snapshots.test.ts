@@ -106,7 +106,11 @@ describe('a server with FF_SNAPSHOT_DIR whose database is unavailable at the sta
     for (const workers of [1, 2]) {
       await database.kill()
       const env = { FF_WORKERS: String(workers) }
-      const { server, url } = await startStale('Without PostgreSQL', env, 1000 * workers)
+      const { server, url } = await startStale(
+        'Without PostgreSQL',
+        env,
+        workers === 1 ? 1000 : 5000,
+      )
       const writtenAt = performance.now()
       expect(await setActive(url, true)).toBe(503)
       expect(performance.now() - writtenAt).toBeLessThan(2000)
@@ -135,7 +139,11 @@ describe('a server with FF_SNAPSHOT_DIR whose database is unavailable at the sta
           REDIS_URL: `redis://:password@127.0.0.1:${port}`,
           FF_WORKERS: String(workers),
         }
-        const { server, url } = await startStale(`If both stores ${what}`, env, 1500 * workers)
+        const { server, url } = await startStale(
+          `If both stores ${what}`,
+          env,
+          workers === 1 ? 3000 : 6000,
+        )
         expect(await setActive(url, true)).toBe(503)
         await stop(server)
       }
