@@ -1,3 +1,9 @@
+/** The project of the demo shop. */
+export const DEMO_PROJECT = { key: 'shop', name: 'Shop' } as const
+
+/** The first owner of the demo organization, who sets a password with a one-time link. */
+export const DEMO_OWNER = { email: 'owner@shop.example', name: 'Owner' } as const
+
 /**
  * A flag of the demo shop, which the first start creates. `demo.ts` creates the flags with the use
  * cases of the management endpoints.

@@ -1,5 +1,5 @@
 import { type Cancel, type Clock, type FlagServer, type Logger, systemClock } from '@ff/server'
-import { DEMO_PROJECT } from './demo.ts'
+import { DEMO_PROJECT } from './demo-shop.ts'
 
 const USERS = 500
 const EVALUATIONS = 1200

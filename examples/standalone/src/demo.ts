@@ -3,6 +3,8 @@ import type { FlagServer } from '@ff/server'
 import type { Config } from './config.ts'
 import {
   DEMO_FLAGS,
+  DEMO_OWNER,
+  DEMO_PROJECT,
   DEMO_SEGMENTS,
   type DemoFlag,
   type DemoRollout,
@@ -23,12 +25,6 @@ interface DemoSdkKey {
   /** The key of the environment. */
   readonly environment: string
 }
-
-/** The project of the demo shop. */
-export const DEMO_PROJECT = { key: 'shop', name: 'Shop' } as const
-
-/** The first owner of the demo organization, who sets a password with a one-time link. */
-export const DEMO_OWNER = { email: 'owner@shop.example', name: 'Owner' } as const
 
 /** Requests per minute; high enough for load tests. */
 const DEMO_RATE_LIMIT = 600_000

@@ -1,8 +1,12 @@
 import { isFlagError } from '@ff/core'
 import { ConfigError } from './config.ts'
 
-/** The options of the store and of the snapshots, and the variables that set them. */
+/** The options of the adapters, and the variables that set them. */
 const VARIABLES_OF_OPTIONS: readonly (readonly [RegExp, string])[] = [
+  [
+    /`url`(?=: (?:Redis|The user has no permission for the necessary commands of Redis))/g,
+    'REDIS_URL',
+  ],
   [/`path`(?=: The folder)/g, 'FF_SNAPSHOT_DIR'],
   [/`(?:url|listenUrl)`/g, 'DATABASE_URL'],
   [/`readConnections` and `writeConnections`/g, 'FF_WORKERS or FF_DATABASE_CONNECTIONS'],
@@ -19,8 +23,15 @@ export function describeFailure(error: unknown, advice: string): string {
   if (!isExpected) return error.stack ?? error.message
   const { message, cause } = error
   const reason = cause instanceof Error ? cause.message : ''
-  let text = reason === '' ? message : `${message.replace(/\.$/, '')}: ${reason}.`
-  for (const [option, variable] of VARIABLES_OF_OPTIONS) text = text.replaceAll(option, variable)
+  const text = withVariables(reason === '' ? message : `${message.replace(/\.$/, '')}: ${reason}.`)
   const isComplete = !isFlagError(error) || error.code !== 'UNAVAILABLE' || /DATABASE_/.test(text)
   return (isComplete ? text : `${text} ${advice}`).trim().replace(/\s+/g, ' ')
+}
+
+/** Returns a message of an adapter with the names of the variables instead of those of its options. */
+export function withVariables(message: string): string {
+  return VARIABLES_OF_OPTIONS.reduce(
+    (text, [option, variable]) => text.replaceAll(option, variable),
+    message,
+  )
 }

@@ -3,13 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { isFlagError } from '@ff/core'
-import { createManagement } from '@ff/management/node'
-import { createFlagServer } from '@ff/server'
 import { copyStore, type StoredTables } from '@ff/storage/backup'
-import { sqlite, sqliteTables } from '@ff/storage/sqlite'
+import { sqliteTables } from '@ff/storage/sqlite'
 import type { Config } from './config.ts'
 import { assertComplete, createUnfinished, finish, openDataFolder } from './data-folder.ts'
-import { createDemo, type DemoSecrets } from './demo.ts'
+import type { DemoSecrets } from './demo.ts'
 import { describeSecrets, type Print } from './introduction.ts'
 import { placeOf, type StoreConfig, tablesOf } from './store.ts'
 
@@ -83,14 +81,8 @@ function refuseUnlessTaken(error: unknown): false {
   throw error
 }
 
-async function fill(
-  path: string,
-  settings: Pick<Settings, 'adminToken' | 'administrator'>,
-): Promise<DemoSecrets> {
-  const flags = createFlagServer({ ...sqlite({ path }), management: createManagement() })
-  try {
-    return await createDemo(flags, settings)
-  } finally {
-    await flags.close()
-  }
+/** Fills a new file. The modules for it are loaded only then. */
+async function fill(path: string, settings: Settings): Promise<DemoSecrets> {
+  const { fillFile } = await import('./demo-file.ts')
+  return fillFile(path, settings)
 }

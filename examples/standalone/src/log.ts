@@ -1,7 +1,8 @@
 import { type Logger, pinoLogger } from '@ff/server'
-import { type LoggerOptions, pino, stdTimeFunctions } from 'pino'
+import { type LoggerOptions, pino, stdSerializers, stdTimeFunctions } from 'pino'
 import { PinoPretty } from 'pino-pretty'
 import type { LogConfig } from './config.ts'
+import { withVariables } from './failure.ts'
 
 const STDERR = 2
 
@@ -16,11 +17,20 @@ export function createLogger({ level, format }: LogConfig): Logger {
     messageKey: MESSAGE_KEY,
     base: { pid: process.pid },
     timestamp: stdTimeFunctions.isoTime,
+    serializers: { err: describeError },
     formatters: { level: (label) => ({ level: label }) },
   }
   // Lines are written synchronously, so that none is lost when the process ends.
   const destination = isPretty ? prettyStream() : pino.destination({ dest: STDERR, sync: true })
   return pinoLogger(pino(options, destination))
+}
+
+/** Returns the fields of an error, which names variables instead of options. */
+function describeError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error
+  const fields = stdSerializers.err(error)
+  const { message, stack } = fields
+  return { ...fields, message: withVariables(message), stack: withVariables(stack) }
 }
 
 const MESSAGE_KEY = 'message'

@@ -4,12 +4,8 @@ import { type Config, readConfig } from './config.ts'
 import { describeFailure } from './failure.ts'
 import { assertSharedKey } from './secret-key.ts'
 import type { Standalone } from './serve.ts'
-import { startStandalone } from './standalone.ts'
-import { startPrimary, startWorker } from './standalone-cluster.ts'
-import { placeOf } from './store.ts'
-import { backUp, copy, restore } from './transfer.ts'
+import { startPrimary } from './standalone-cluster.ts'
 import { unknownVariables } from './unknown-variables.ts'
-import { findDamage } from './verify.ts'
 
 /** The maximum duration of a shutdown in milliseconds. Then the process exits with code 1. */
 const SHUTDOWN_LIMIT_MS = 9_000
@@ -33,19 +29,23 @@ async function run(command: Command, config: Config): Promise<void> {
     case 'verify':
       return verify(config)
     case 'backup':
-      return report(backUp(config, command.path))
+      return report(async ({ backUp }) => backUp(config, command.path))
     case 'restore':
-      return report(restore(config, command.path))
+      return report(async ({ restore }) => restore(config, command.path))
     case 'copy':
-      return report(copy(config))
+      return report(async ({ copy }) => copy(config))
   }
 }
 
-/** Starts this process as the only one, as the primary of several, or as a worker. */
-function start(config: Config): Promise<Standalone> {
+/**
+ * Starts this process as the only one, as the primary of several, or as a worker. Each loads the
+ * modules that it needs, so that the primary can start the workers at once.
+ */
+async function start(config: Config): Promise<Standalone> {
   assertSharedKey(config)
-  if (cluster.isWorker) return startWorker(config)
-  return config.workers > 1 ? startPrimary(config, print) : startStandalone(config, print)
+  if (cluster.isWorker) return (await import('./worker.ts')).startWorker(config)
+  if (config.workers > 1) return startPrimary(config, print)
+  return (await import('./standalone.ts')).startStandalone(config, print)
 }
 
 /** Writes lines to standard output. Rejects if that fails, such as for a closed pipe. */
@@ -56,9 +56,11 @@ function print(lines: readonly string[]): Promise<void> {
 }
 
 /** Prints the result of a command whose errors name the file or the database. */
-async function report(result: Promise<readonly string[]>): Promise<void> {
+async function report(
+  transfer: (commands: typeof import('./transfer.ts')) => Promise<readonly string[]>,
+): Promise<void> {
   try {
-    await print(await result)
+    await print(await transfer(await import('./transfer.ts')))
   } catch (error) {
     fail(error, '')
   }
@@ -66,6 +68,10 @@ async function report(result: Promise<readonly string[]>): Promise<void> {
 
 /** Prints the damage in a store and sets the exit code: 1 if there is any. */
 async function verify(config: Config): Promise<void> {
+  const [{ findDamage }, { placeOf }] = await Promise.all([
+    import('./verify.ts'),
+    import('./store.ts'),
+  ])
   const found = await findDamage(config)
   for (const sentence of found) console.error(sentence)
   if (found.length === 0) console.log(`No damage was found in ${placeOf(config)}.`)

@@ -2,6 +2,7 @@ import type { Logger } from '@ff/server'
 import type { Capabilities } from '@ff/storage'
 import { redis } from '@ff/storage/redis'
 import type { Config } from './config.ts'
+import { withVariables } from './failure.ts'
 
 /**
  * Returns the ports of the Redis server; none if there is no Redis server. The logger receives a
@@ -13,8 +14,7 @@ export function openRedis({ redisUrl: url }: Pick<Config, 'redisUrl'>, log: Logg
     url,
     onStatus: (unavailable) => {
       if (unavailable === undefined) return log.info('Redis can be used again')
-      const reason = unavailable.message.replace('`url`', 'REDIS_URL')
-      log.warn(`${reason} The server continues without Redis`)
+      log.warn(`${withVariables(unavailable.message)} The server continues without Redis`)
     },
   })
 }

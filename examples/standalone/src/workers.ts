@@ -12,14 +12,22 @@ interface WorkersOptions {
   readonly count: number
   /** Environment variables for the workers, in addition to those of this process. */
   readonly env: Readonly<Record<string, string>>
-  readonly logger: Logger
 }
 
-/** Starts worker processes and replaces those that exit, after increasing delays. */
+/**
+ * Starts worker processes, which load their modules and then wait for `begin`. Afterwards, replaces
+ * those that exit, after increasing delays.
+ */
 export class Workers {
   readonly #options: WorkersOptions
+  readonly #first: readonly Worker[]
   readonly #living = new Set<Worker>()
+  /** Resolves when the workers can serve. */
+  readonly #begun: Promise<void>
+  #begin: () => void = () => undefined
   readonly #pauses = new Set<NodeJS.Timeout>()
+  /** Set by `begin`. */
+  #logger: Logger | undefined
   #isStopping = false
 
   constructor(options: WorkersOptions) {
@@ -27,17 +35,22 @@ export class Workers {
     // Distributes connections evenly on every operating system.
     cluster.schedulingPolicy = cluster.SCHED_RR
     process.once('exit', () => this.#kill())
+    this.#begun = new Promise((resolve) => {
+      this.#begin = resolve
+    })
+    this.#first = Array.from({ length: options.count }, () => this.#fork(0))
   }
 
-  /** Starts the workers and resolves when all of them listen. Rejects if one exits before. */
-  async start(): Promise<void> {
-    const first = Array.from({ length: this.#options.count }, () => this.#fork(0))
-    const ended = first.map(async (worker) => {
-      await once(worker, 'exit')
+  /** Lets the workers serve, and resolves when all of them listen. Rejects if one exits before. */
+  async begin(logger: Logger): Promise<void> {
+    this.#logger = logger
+    const listening = this.#first.map((worker) => once(worker, 'listening'))
+    const ended = this.#first.map(async (worker) => {
+      if (!worker.isDead()) await once(worker, 'exit')
       throw new ConfigError('A worker exited before it could listen. It has printed the reason.')
     })
-    const listening = Promise.all(first.map((worker) => once(worker, 'listening')))
-    await Promise.race([listening, ...ended])
+    this.#begin()
+    await Promise.race([Promise.all(listening), ...ended])
   }
 
   /** Sends SIGTERM to all workers and resolves when they have exited. */
@@ -54,13 +67,20 @@ export class Workers {
     const worker = cluster.fork(this.#options.env)
     const startedAt = performance.now()
     this.#living.add(worker)
+    // The first message says that the worker waits.
+    worker.once('message', async () => {
+      await this.#begun
+      // The worker may have exited meanwhile.
+      worker.send(BEGIN, () => undefined)
+    })
     worker.once('exit', (code, signal) => {
       this.#living.delete(worker)
-      if (this.#isStopping) return
+      const logger = this.#logger
+      if (this.#isStopping || logger === undefined) return
       const quick = performance.now() - startedAt < STABLE_AFTER_MS ? restarts : 0
       const pauseMs = pauseBefore(quick)
       const fields = { pid: worker.process.pid, code, signal, pauseMs }
-      this.#options.logger.warn('A worker has exited and will be replaced', fields)
+      logger.warn('A worker has exited and will be replaced', fields)
       const pause = setTimeout(() => {
         this.#pauses.delete(pause)
         this.#fork(quick + 1)
@@ -79,4 +99,14 @@ export class Workers {
 /** Returns the delay in milliseconds before a worker is replaced; it doubles with each restart. */
 export function pauseBefore(restarts: number): number {
   return Math.min(FIRST_PAUSE_MS * 2 ** restarts, LONGEST_PAUSE_MS)
+}
+
+/** The message of a worker that waits, and the response after which it serves. */
+const BEGIN = 'begin'
+
+/** Waits in a worker process until the primary process is prepared. */
+export async function begun(): Promise<void> {
+  const response = once(process, 'message')
+  process.send?.(BEGIN)
+  await response
 }

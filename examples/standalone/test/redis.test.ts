@@ -46,6 +46,8 @@ it('Workers with PostgreSQL and Redis start without Redis, and use it as soon as
   await expect.poll(() => linesWith(unavailable), SOON).toBe(3)
   await manage(url, 'PUT', { is_active: false })
   expect((await manage(url, 'GET')).is_active).toBe(false)
+  await expect.poll(() => linesWith('The rate limiter failed'), SOON).toBeGreaterThan(0)
+  expect(server.log).not.toContain('`url`')
 
   await redis.restart()
   await expect.poll(() => linesWith('Redis can be used again'), SOON).toBe(2)

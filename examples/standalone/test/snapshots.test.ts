@@ -1,10 +1,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { IS_FULL, report } from '../../../packages/server/test/drills/scale.ts'
+import { freePort } from '../../../packages/storage/test/free-port.ts'
 import { PostgresProcess } from '../../../packages/storage/test/postgres-process.ts'
+import { startListening } from '../../../packages/storage/test/postgres-store.ts'
 import { RunningStandalone } from './running-standalone.ts'
 
 const ADMIN_TOKEN = 'an-administrators-own-token'
@@ -55,10 +58,17 @@ async function setActive(url: string, isActive: boolean): Promise<number> {
   return (await fetch(url + FLAG, { method: 'PUT', headers, body })).status
 }
 
-async function statusOf(url: string): Promise<string> {
-  const { data } = (await (await fetch(`${url}/ready`)).json()) as { data: { status: string } }
-  return data.status
+interface State {
+  readonly status: string
+  readonly since?: string
 }
+
+async function stateOf(url: string): Promise<State> {
+  const { data } = (await (await fetch(`${url}/ready`)).json()) as { data: State }
+  return data
+}
+
+const statusOf = async (url: string) => (await stateOf(url)).status
 
 describe('a server with FF_SNAPSHOT_DIR whose database is unavailable at the start', SLOW, () => {
   let sdkKey = ''
@@ -71,6 +81,21 @@ describe('a server with FF_SNAPSHOT_DIR whose database is unavailable at the sta
     return ((await answer.json()) as Record<string, unknown>)['checkout-enabled']
   }
 
+  /** Starts a server that serves saved flags, and reports the time to the first value. */
+  async function startStale(what: string, env: Record<string, string>, limitMs: number) {
+    const begunAt = performance.now()
+    const server = start(env)
+    const url = await server.listening()
+    expect(await isCheckoutEnabled(url)).toBe(false)
+    const servingAfter = Math.round(performance.now() - begunAt)
+    report(`${what}, ${env['FF_WORKERS']} process(es) serve ${servingAfter} ms after the start`)
+    if (IS_FULL) expect(servingAfter).toBeLessThan(limitMs)
+    const { status, since = '' } = await stateOf(url)
+    expect(status).toBe('stale')
+    expect(Date.parse(since)).toBeLessThan(Date.now() - servingAfter)
+    return { server, url }
+  }
+
   it('It serves the last flags with one or several processes, refuses changes, and recovers by itself', async () => {
     const first = start()
     const firstUrl = await first.listening()
@@ -78,16 +103,14 @@ describe('a server with FF_SNAPSHOT_DIR whose database is unavailable at the sta
     expect(await setActive(firstUrl, false)).toBe(200)
     await expect.poll(() => isCheckoutEnabled(firstUrl), SOON).toBe(false)
     await stop(first)
-    for (const env of [{}, { FF_WORKERS: '2' }]) {
+    for (const workers of [1, 2]) {
       await database.kill()
-      const begunAt = performance.now()
-      const server = start(env)
-      const url = await server.listening()
-      expect(await isCheckoutEnabled(url)).toBe(false)
-      const servingAfter = Math.round(performance.now() - begunAt)
-      report(`without its database, the server serves ${servingAfter} ms after its start`)
-      if (IS_FULL && !('FF_WORKERS' in env)) expect(servingAfter).toBeLessThan(1000)
-      expect(await statusOf(url)).toBe('stale')
+      const env = { FF_WORKERS: String(workers) }
+      const { server, url } = await startStale(
+        'Without PostgreSQL',
+        env,
+        workers === 1 ? 1000 : 5000,
+      )
       const writtenAt = performance.now()
       expect(await setActive(url, true)).toBe(503)
       expect(performance.now() - writtenAt).toBeLessThan(2000)
@@ -102,6 +125,30 @@ describe('a server with FF_SNAPSHOT_DIR whose database is unavailable at the sta
       running.delete(server)
     }
   })
+
+  it.each([
+    ['refuse connections', freePort],
+    ['do not respond', () => startListening(createServer((socket) => socket.resume()))],
+  ])(
+    'It serves the last flags with one or several processes if PostgreSQL and Redis %s',
+    async (what, openPort) => {
+      const port = await openPort()
+      for (const workers of [1, 2]) {
+        const env = {
+          DATABASE_URL: `postgres://ff:password@127.0.0.1:${port}/ff`,
+          REDIS_URL: `redis://:password@127.0.0.1:${port}`,
+          FF_WORKERS: String(workers),
+        }
+        const { server, url } = await startStale(
+          `If both stores ${what}`,
+          env,
+          workers === 1 ? 3000 : 6000,
+        )
+        expect(await setActive(url, true)).toBe(503)
+        await stop(server)
+      }
+    },
+  )
 
   it('It serves the last flags if the database does not respond', async () => {
     await database.suspend()

@@ -123,7 +123,7 @@ export class FlagServer<As = unknown> {
     this.#broadcaster = new Broadcaster({ ...options, cache, keys, sessions, observer: reporter })
     this.#requestLog = requestLogOf(options, management)
     this.#saved = saved
-    this.#connection = this.#createConnection()
+    this.#connection = this.#createConnection(limiter)
     this.handle = createHandler({
       ...{ ...options, metrics, whenReady, inFlight: this.#inFlight },
       ...{ requestLog: this.#requestLog, management: management?.handle },
@@ -284,9 +284,11 @@ export class FlagServer<As = unknown> {
     if (this.#state === 'new') this.#state = 'started'
   }
 
-  #createConnection(): StoreConnection {
+  #createConnection(limiter: RequestLimiter): StoreConnection {
     const [restore, connect] = [() => this.#restore(), () => this.#connect()]
-    return new StoreConnection({ ...this.#options, keys: this.#keys, restore, connect })
+    // The rate limiter is often a part of the store.
+    const onRestored = () => limiter.assumeFailure()
+    return new StoreConnection({ ...this.#options, keys: this.#keys, restore, connect, onRestored })
   }
 
   /** Restores the saved state. Returns `true` if there is one. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
-import { inject, onTestFinished } from 'vitest'
+import { expect, inject, onTestFinished } from 'vitest'
+import type { ChangeFeed } from '../src/ports/change-feed.ts'
 import { type RedisCapabilities, type RedisOptions, redis } from '../src/redis/redis.ts'
 import { RedisProcess } from './redis-process.ts'
 
@@ -23,6 +24,17 @@ export function openRedis(options: RedisOptions): RedisCapabilities {
   const capabilities = redis(options)
   onTestFinished(() => capabilities.close())
   return capabilities
+}
+
+/**
+ * Subscribes to a change feed, and returns the changes that the listener receives. Resolves when
+ * Redis delivers them, which the listener learns by a first `resync`.
+ */
+export async function receiveFrom(changeFeed: ChangeFeed): Promise<unknown[]> {
+  const received: unknown[] = []
+  await changeFeed.subscribe((change) => received.push(change))
+  await expect.poll(() => received.splice(0)).toEqual([{ type: 'resync' }])
+  return received
 }
 
 /** Starts a Redis server of its own for a test, which is stopped after it. */

@@ -1,7 +1,7 @@
 import { lookup as lookupName } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
 import type { WebhookFault } from '@ff/protocol/management'
-import { Client, type Dispatcher, errors } from 'undici'
+import type { Client, Dispatcher } from 'undici'
 import type { WebhookAnswer, WebhookRequest, WebhookSender } from '../ports/webhook-sender.ts'
 import { isLoopbackAddress, isPublicAddress } from './public-address.ts'
 
@@ -57,7 +57,7 @@ export class NodeWebhookSender implements WebhookSender {
     if (this.refusalOf(text) !== undefined) return { status: null, fault: 'host' }
     const url = new URL(text)
     const signal = AbortSignal.timeout(ATTEMPT_WITHIN_MS)
-    const client = this.#clientFor(url)
+    const client = await this.#clientFor(url)
     try {
       const answer = await client.request({
         method: 'POST',
@@ -76,7 +76,9 @@ export class NodeWebhookSender implements WebhookSender {
   }
 
   /** Creates a client for one message, so that no connection outlives its address check. */
-  #clientFor(url: URL): Client {
+  async #clientFor(url: URL): Promise<Client> {
+    // A large module, which the start of a server must not wait for.
+    const { Client } = await import('undici')
     const lookup: LookupFunction = (hostname, { all }, callback) => {
       this.#addressesOf(hostname, url).then(
         (addresses) => {
@@ -151,7 +153,7 @@ function faultOf(status: number): WebhookFault | null {
 
 function faultIn(error: unknown): WebhookFault {
   if (error instanceof HostError) return 'host'
-  if (error instanceof errors.HTTPParserError) return 'response'
+  if (error instanceof Error && error.name === 'HTTPParserError') return 'response'
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (/TIMEOUT|ETIMEDOUT/.test(code)) return 'timeout'
   if (/^ERR_(TLS|SSL)|CERT|^UNABLE_TO_|^EPROTO$/.test(code)) return 'tls'

@@ -51,8 +51,8 @@ interface Share {
  */
 const LEASE_WITHIN_MS = 250
 
-/** The time for which a rate limiter that failed is not called. */
-const REST_MS = 5000
+/** The time between two calls of a rate limiter that fails. */
+const RETRY_MS = 5000
 
 interface RequestLimiterOptions {
   readonly limiter: RateLimiter
@@ -65,14 +65,15 @@ interface RequestLimiterOptions {
 /**
  * Counts the requests of each key in windows of one minute. Requests are leased from the rate
  * limiter in advance, so that a request waits for the rate limiter only if no leased request is
- * left. While the rate limiter fails, this process counts alone, and grants its share of each limit:
- * the limit divided by the number of running instances, rounded up.
+ * left. While the rate limiter fails, no request waits for it: this process counts alone, and grants
+ * its share of each limit, which is the limit divided by the number of running instances, rounded up.
  */
 export class RequestLimiter {
   readonly #options: RequestLimiterOptions
   readonly #shares = new Map<string, Share>()
   #windowStart = 0
-  #failedAt = Number.NEGATIVE_INFINITY
+  /** The time of the last call of the rate limiter. */
+  #calledAt = Number.NEGATIVE_INFINITY
   /** `true` from the first failed call of the rate limiter until one succeeds. */
   #isFailing = false
 
@@ -93,6 +94,11 @@ export class RequestLimiter {
   /** Takes further requests from the key's window for a request that was granted before. */
   charge(limited: RateLimited, requests: number): void {
     this.#shareOf(limited).left -= requests
+  }
+
+  /** Counts alone until the rate limiter has responded. */
+  assumeFailure(): void {
+    this.#isFailing = true
   }
 
   async #takeAfterLease(limited: RateLimited): Promise<Permit> {
@@ -158,20 +164,28 @@ export class RequestLimiter {
 
   /**
    * Leases up to `amount` requests, and returns the number that the rate limiter granted. Returns
-   * `undefined` if the rate limiter fails or has failed recently.
+   * `undefined` if the rate limiter fails. One that fails is called again from time to time, without
+   * waiting for it.
    */
   async #lease(keyId: string, window: RateWindow, amount: number): Promise<number | undefined> {
-    if (Math.abs(this.#options.clock.now() - this.#failedAt) < REST_MS) return undefined
+    if (!this.#isFailing) return this.#call(keyId, window, amount)
+    if (Math.abs(this.#options.clock.now() - this.#calledAt) < RETRY_MS) return undefined
+    void this.#call(keyId, window, 1)
+    return undefined
+  }
+
+  /** Calls the rate limiter. Returns `undefined` if it fails. */
+  async #call(keyId: string, window: RateWindow, amount: number): Promise<number | undefined> {
+    const { limiter, clock, logger } = this.#options
+    this.#calledAt = clock.now()
     try {
-      const lease = this.#options.limiter.lease(keyId, window, amount)
-      const granted = await within(lease, { clock: this.#options.clock, ms: LEASE_WITHIN_MS })
+      const lease = limiter.lease(keyId, window, amount)
+      const granted = await within(lease, { clock, ms: LEASE_WITHIN_MS })
       if (granted === undefined) throw new Error('The rate limiter did not respond in time')
-      if (this.#isFailing) this.#options.logger.info('The rate limiter responds again')
+      if (this.#isFailing) logger.info('The rate limiter responds again')
       this.#isFailing = false
       return Math.max(0, Math.min(granted, amount))
     } catch (cause) {
-      this.#failedAt = this.#options.clock.now()
-      const { logger } = this.#options
       if (!this.#isFailing) {
         logger.error('The rate limiter failed; this process counts alone', { cause })
       }

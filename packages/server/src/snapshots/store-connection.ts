@@ -26,6 +26,8 @@ interface StoreConnectionOptions {
   readonly connect: () => Promise<void>
   /** Loads the saved state, and resolves with `true` if the server can serve it. */
   readonly restore: () => Promise<boolean>
+  /** Called if the server begins to serve the saved state, because the store is unavailable. */
+  readonly onRestored: () => void
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -51,7 +53,7 @@ export class StoreConnection {
    * saved state.
    */
   async start(): Promise<void> {
-    const { restore, clock, logger } = this.#options
+    const { restore, onRestored, clock, logger } = this.#options
     const hasState = await restore()
     const connecting = this.#connect()
     if (!hasState) return connecting
@@ -59,6 +61,7 @@ export class StoreConnection {
     await within(attempted, { clock, ms: CONNECT_WITHIN_MS })
     if (this.#isConnected) return
     logger.warn('The store is not available yet; the saved flag sets are served')
+    onRestored()
     void attempted.then(() => this.#retryAfter(FIRST_RETRY_MS))
   }
 

@@ -13,6 +13,7 @@ it('A store that does not respond within two seconds makes the server stale sinc
     clock,
     keys: { checkedAt: clock.now() - 1000 },
     restore: async () => false,
+    onRestored: () => undefined,
     connect: async () => undefined,
     logger: silentLogger,
   })

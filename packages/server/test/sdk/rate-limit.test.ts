@@ -200,6 +200,33 @@ describe('The rate limit of an SDK key', () => {
     expect((await answers).every(({ status }) => status === 200 || status === 429)).toBe(true)
   })
 
+  it('After a failure, no request waits for the rate limiter, which is called again every five seconds', async () => {
+    let leases = 0
+    let isSilent = true
+    const lease: RateLimiter['lease'] = (...request) => {
+      leases += 1
+      return isSilent ? new Promise(() => undefined) : memory.rateLimiter.lease(...request)
+    }
+    const flags = serve({ rateLimiter: { lease } })
+    const key = await keyWithLimit(1000)
+    const first = many(flags, key, 20)
+    await until(() => leases > 0)
+    await clock.advance(250)
+    expect(passed(await first)).toBe(20)
+    for (let attempt = 2; attempt <= 4; attempt += 1) {
+      await clock.advance(5000)
+      expect(passed(await many(flags, key, 20))).toBe(20)
+      expect(passed(await many(flags, key, 20))).toBe(20)
+      expect(leases).toBe(attempt)
+    }
+    isSilent = false
+    await clock.advance(5000)
+    await many(flags, key, 20)
+    expect(leases).toBe(5)
+    await many(flags, key, 20)
+    expect(leases).toBeGreaterThan(5)
+  })
+
   it('A rate limiter that fails is logged once, and once more when it responds again', async () => {
     const lines: string[] = []
     const log = (line: string) => lines.push(line)

@@ -136,6 +136,22 @@ it('A server whose store does not respond serves the saved flags after a quarter
   await flags.close()
 })
 
+it('A server whose store is unavailable at the start does not wait for the rate limiter, and uses it once it responds', async () => {
+  await saveState()
+  const store = breakable(memory.storage)
+  store.break()
+  const clock = new FakeClock(Date.now())
+  const answers: ((granted: number) => void)[] = []
+  const lease = () => new Promise<number>((resolve) => answers.push(resolve))
+  const flags = server({ ...memory, storage: store.storage, rateLimiter: { lease } }, clock)
+  await flags.start()
+  for (let n = 0; n < 100; n += 1) expect(await bannerOf(flags)).toEqual({ banner: 'hello' })
+  expect(answers).toHaveLength(1)
+  answers[0]?.(1)
+  await until(() => lines.includes('info: The rate limiter responds again'))
+  await flags.close()
+})
+
 it('A revoked key is removed from the saved keys', async () => {
   const { sdkKey, id } = await addSdkKey(memory.storage, live)
   await saveState(async (flags, clock) => {

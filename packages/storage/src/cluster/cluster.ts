@@ -18,8 +18,8 @@ export interface ServedCluster {
 }
 
 /**
- * Serves the workers of `node:cluster`. Must be called in the primary before the first `fork()`.
- * The primary owns the connection that writes to the data file, sends all changes to every worker,
+ * Serves the workers of `node:cluster`, those that run and those that are forked later. Must be
+ * called in the primary before a worker calls `cluster`. The primary owns the connection that writes to the data file, sends all changes to every worker,
  * and runs the shared rate limiter. It rolls back the open transaction of a worker that ends.
  *
  * @example
@@ -29,6 +29,7 @@ export interface ServedCluster {
 export function serveCluster({ path }: ClusterOptions): ServedCluster {
   const primary = new Primary(resolve(path))
   const serve = (worker: Worker): void => primary.serve(linkTo(worker))
+  for (const worker of Object.values(nodeCluster.workers ?? {})) if (worker) serve(worker)
   nodeCluster.on('fork', serve)
   return {
     close() {

@@ -23,8 +23,9 @@ export interface ChangeFeed {
   /** Notifies every listener of every process, including this process. */
   publish(change: FlagSetChange): Promise<void>
   /**
-   * Adds a listener and returns the function that removes it. An error that a listener throws
-   * affects neither the publisher nor other listeners.
+   * Adds a listener and returns the function that removes it. A feed that is not connected yet sends
+   * `resync` when it is. An error that a listener throws affects neither the publisher nor other
+   * listeners.
    */
   subscribe(listener: ChangeListener): Promise<Unsubscribe>
 }

@@ -46,9 +46,9 @@ export interface FailedConnection {
 /** Creates the error `UNAVAILABLE` for a connection that could not be opened. */
 export function connectionFailed(error: unknown, { name, place, limit }: FailedConnection) {
   const code = codeOf(error)
-  const reason = error instanceof Error ? error.message : String(error)
+  const reason = reasonOf(error)
   const unavailable = (message: string) => new FlagError('UNAVAILABLE', message, { cause: error })
-  if (limit !== undefined && reason.startsWith(NO_FREE_CONNECTION)) {
+  if (limit !== undefined && isPoolBusy(error)) {
     return unavailable(`\`${limit.name}\`: none of the ${limit.connections} connections is free.`)
   }
   if (code === TOO_MANY_CONNECTIONS) {
@@ -66,6 +66,11 @@ export function connectionFailed(error: unknown, { name, place, limit }: FailedC
   return unavailable(`\`${name}\`: PostgreSQL at ${place} cannot be reached (${cause}).`)
 }
 
+/** Returns `true` if no connection has become free in time. */
+export function isPoolBusy(error: unknown): boolean {
+  return reasonOf(error).startsWith(NO_FREE_CONNECTION)
+}
+
 /** Returns `true` if the transaction can succeed when it runs again. */
 export function isSerializationFailure(error: unknown): boolean {
   return SERIALIZATION_FAILURES.includes(codeOf(error))
@@ -74,6 +79,10 @@ export function isSerializationFailure(error: unknown): boolean {
 /** Returns `true` if the connection cannot be used after this error. */
 export function endsConnection(error: unknown): boolean {
   return !(error instanceof DatabaseError) || error.severity !== 'ERROR'
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }
 
 function codeOf(error: unknown): unknown {

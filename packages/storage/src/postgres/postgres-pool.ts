@@ -1,8 +1,15 @@
+import { Socket } from 'node:net'
+import type { FlagError } from '@ff/core'
 import { Pool, type PoolClient, type QueryResult } from 'pg'
 import { dataRefused } from '../ports/record-errors.ts'
 import type { SqlRow, SqlStatement } from '../sql/sql-driver.ts'
 import { plain } from '../sql/sql-driver.ts'
-import { connectionFailed, endsConnection, fromPostgresError } from './postgres-errors.ts'
+import {
+  connectionFailed,
+  endsConnection,
+  fromPostgresError,
+  isPoolBusy,
+} from './postgres-errors.ts'
 import { type PostgresSettings, placeOf } from './postgres-settings.ts'
 
 /** The result of a statement. */
@@ -15,15 +22,30 @@ const BOOLEAN = 16
 /** The time that a response may take in addition to the time limits of PostgreSQL. */
 const RESPONSE_MARGIN_MS = 5000
 
+/** The time after a refused connection for which no other one is opened. */
+const REFUSED_FOR_MS = 100
+
 /** Parsers of column values. Columns have texts, numbers and booleans only. */
 const TYPES = { getTypeParser: (type: number) => parserOf(type) }
 
-/** The connections for reading or those for writing. */
+/** Why no connection can be opened, and the time from which one call tries again. */
+interface Refusal {
+  readonly error: FlagError
+  retryAt: number
+}
+
+/**
+ * The connections for reading or those for writing. If one cannot be opened, the calls that need
+ * another one fail at once, and one of them tries again after a pause: many attempts would load a
+ * server that accepts no more connections.
+ */
 export class PostgresPool {
   readonly #pool: Pool
   readonly #settings: PostgresSettings
   readonly #sizeName: 'readConnections' | 'writeConnections'
-  readonly #clients = new Set<PoolClient>()
+  /** The sockets of all connections, also of those that are not open yet. */
+  readonly #sockets = new Set<Socket>()
+  #refusal: Refusal | undefined
 
   constructor(settings: PostgresSettings, sizeName: 'readConnections' | 'writeConnections') {
     const { url, connectTimeoutMs, statementTimeoutMs, lockTimeoutMs } = settings
@@ -39,28 +61,23 @@ export class PostgresPool {
       allowExitOnIdle: true,
       pipeline: true,
       types: TYPES,
+      stream: () => this.#newSocket(),
     })
     // The pool replaces lost connections, and statements that are running on them fail.
     const ignore = () => undefined
     this.#pool.on('error', ignore)
-    this.#pool.on('connect', (client) => {
-      this.#clients.add(client)
-      client.on('error', ignore)
-    })
-    this.#pool.on('remove', (client) => this.#clients.delete(client))
+    this.#pool.on('connect', (client) => client.on('error', ignore))
   }
 
   /** Returns a free connection, which the caller releases. Throws `UNAVAILABLE` if there is none. */
   async connect(): Promise<PoolClient> {
+    this.#awaitRetry()
     try {
-      return await this.#pool.connect()
+      const client = await this.#pool.connect()
+      this.#refusal = undefined
+      return client
     } catch (error) {
-      const limit = { name: this.#sizeName, connections: this.#settings[this.#sizeName] }
-      throw connectionFailed(error, {
-        name: 'url',
-        place: placeOf('url', this.#settings.url),
-        limit,
-      })
+      throw this.#refuse(error)
     }
   }
 
@@ -89,14 +106,39 @@ export class PostgresPool {
     })
   }
 
-  /** Closes all connections at once. Statements that are running fail. */
+  /** Closes all connections at once. Statements that are running, and attempts to connect, fail. */
   disconnect(): void {
-    for (const client of this.#clients) client.connection.stream.destroy()
+    for (const socket of this.#sockets) socket.destroy()
   }
 
   /** Waits until all connections have been released, and closes them. */
   async close(): Promise<void> {
     await this.#pool.end()
+  }
+
+  /** Throws the error of the last attempt to open a connection if this call must not try again. */
+  #awaitRetry(): void {
+    if (this.#refusal === undefined || this.#pool.idleCount > 0) return
+    if (performance.now() < this.#refusal.retryAt) throw this.#refusal.error
+    this.#refusal.retryAt = Number.POSITIVE_INFINITY
+  }
+
+  /** Returns the error of a connection that was not opened. */
+  #refuse(cause: unknown): FlagError {
+    const { [this.#sizeName]: connections, url } = this.#settings
+    const limit = { name: this.#sizeName, connections }
+    const error = connectionFailed(cause, { name: 'url', place: placeOf('url', url), limit })
+    // A connection that is in use will be free again.
+    this.#refusal = isPoolBusy(cause)
+      ? undefined
+      : { error, retryAt: performance.now() + REFUSED_FOR_MS }
+    return error
+  }
+
+  #newSocket(): Socket {
+    const socket = new Socket()
+    this.#sockets.add(socket)
+    return socket.once('close', () => this.#sockets.delete(socket))
   }
 
   /** Calls `work` with a free connection, and releases it. */

@@ -1,7 +1,8 @@
+import { createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { openFreezingProxy } from '../../test/postgres-proxy.ts'
-import { newPostgresSchema, openPostgres } from '../../test/postgres-store.ts'
+import { newPostgresSchema, openPostgres, startListening } from '../../test/postgres-store.ts'
 import { newId } from '../contract/samples/sample-fields.ts'
 import { PostgresDriver } from './postgres-driver.ts'
 import { postgresSettings } from './postgres-settings.ts'
@@ -79,6 +80,13 @@ describe('a PostgreSQL server that stops responding', SLOW, () => {
       .toMatchObject({ code: 'none' })
     await delay(500)
     expect((await storage.list('project', {})).data).toEqual([])
+  })
+
+  it('A store whose server has never responded can be closed as soon as its calls have failed', async () => {
+    const port = await startListening(createServer(() => undefined))
+    const { storage } = openPostgres({ url: `postgres://127.0.0.1:${port}/ff`, listenUrl: false })
+    expect((await failureOf(storage.migrate())).code).toBe('UNAVAILABLE')
+    expect((await failureOf(storage.close())).ms).toBeLessThan(2000)
   })
 
   it('A slow statement does not fail', async () => {

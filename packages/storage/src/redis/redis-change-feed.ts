@@ -19,9 +19,9 @@ interface RedisChangeFeedOptions {
 }
 
 /**
- * A change feed over pub/sub. One connection subscribes as soon as there is a listener. If it is
- * lost, it is opened again, and the listeners then receive `resync`. While Redis is known to be
- * unavailable, `publish` has no effect and `subscribe` succeeds.
+ * A change feed over pub/sub. One connection subscribes as soon as there is a listener. `subscribe`
+ * does not wait for it: whenever it has been opened, also again after it was lost, the listeners
+ * receive `resync`. While Redis is known to be unavailable, `publish` has no effect.
  */
 export class RedisChangeFeed implements ChangeFeed {
   readonly #options: RedisChangeFeedOptions
@@ -55,7 +55,9 @@ export class RedisChangeFeed implements ChangeFeed {
   }
 
   async subscribe(listener: ChangeListener): Promise<Unsubscribe> {
-    await this.#subscriber.open()
+    void this.#subscriber.open()
+    // The first request must not wait for a connection either.
+    void this.#options.commands.open()
     return this.#listeners.subscribe(listener)
   }
 

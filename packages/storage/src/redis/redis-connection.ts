@@ -5,7 +5,7 @@ import type { RedisSettings } from './redis-settings.ts'
 
 /** The maximum time of a command. */
 const COMMAND_MS = 250
-/** The maximum time to open a connection. The first call waits for so long. */
+/** The maximum time to open a connection. */
 const CONNECT_MS = 1000
 /** The time between two checks of the connection. */
 const CHECK_INTERVAL_MS = 5000
@@ -60,7 +60,10 @@ export class RedisConnection {
     this.client.on('close', () => this.#settle(this.#toFailure(this.#error ?? 'closed')))
   }
 
-  /** Opens the connection. Resolves when it can be used, or when the first attempt has failed. */
+  /**
+   * Opens the connection. Resolves when it can be used, when the first attempt has failed, or after the
+   * maximum time of a command.
+   */
   open(): Promise<void> {
     this.#opened ??= this.#open()
     return this.#opened
@@ -101,7 +104,7 @@ export class RedisConnection {
 
   async #open(): Promise<void> {
     if (this.#isClosed) return
-    const late = setTimeout(() => this.#settle(this.#toFailure(this.#error)), CONNECT_MS)
+    const late = setTimeout(() => this.#settle(this.#toFailure(this.#error)), COMMAND_MS)
     await new Promise<void>((resolve) => {
       this.#onOpened = resolve
       this.#timer = setInterval(() => void this.#check(), CHECK_INTERVAL_MS).unref()

@@ -1,5 +1,5 @@
 import { describe, inject } from 'vitest'
-import { newRedisOptions } from '../../test/redis-store.ts'
+import { newRedisOptions, receiveFrom } from '../../test/redis-store.ts'
 import {
   changeFeedContract,
   rateLimiterContract,
@@ -8,7 +8,11 @@ import {
 import { redis } from './redis.ts'
 
 describe.skipIf(inject('redisUrl') === '')('Redis', () => {
-  changeFeedContract('Redis', async () => redis(newRedisOptions()))
+  changeFeedContract('Redis', async () => {
+    const ports = redis(newRedisOptions())
+    await receiveFrom(ports.changeFeed)
+    return ports
+  })
 
   rateLimiterContract('Redis', async () => redis(newRedisOptions()))
 

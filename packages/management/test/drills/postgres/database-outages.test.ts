@@ -152,7 +152,12 @@ describe('a server whose database fails', () => {
       const evaluations = await evaluateSteadily(server.url, store)
       await pause(OUTAGE_MS / 4)
       const before = percentileOf(evaluations.takeDurations(), 99)
+      const writing = writers.write(server.url)
+      await pause(OUTAGE_MS / 4)
+      const beside = percentileOf(evaluations.takeDurations(), 99)
       await begin()
+      expect(await writing, 'the statuses of interrupted writes').toEqual(REFUSED)
+      evaluations.takeDurations()
       const refusedAfter: number[] = []
       for (const begunAt = performance.now(); performance.now() - begunAt < OUTAGE_MS; ) {
         const { result, ms } = await timed(() => writers.write(server.url))
@@ -171,8 +176,8 @@ describe('a server whose database fails', () => {
       const evaluated = await evaluations.end()
       report(
         `PostgreSQL ${name} for ${OUTAGE_MS / 1000} s: ${evaluated} evaluations, 0 failed, p99 ` +
-          `${during.toFixed(1)} ms (before ${before.toFixed(1)} ms); ${refusedAfter.length} rounds of ` +
-          `writes refused after ${spreadOf(refusedAfter)}; acknowledged again after ` +
+          `${during.toFixed(1)} ms (before ${before.toFixed(1)} ms, with writes ` +
+          `${beside.toFixed(1)} ms); ${refusedAfter.length} rounds of writes refused after ${spreadOf(refusedAfter)}; acknowledged again after ` +
           `${Math.round(recoveredAfter)} ms`,
       )
       if (IS_FULL) expect(Math.max(...refusedAfter)).toBeLessThan(2000)

@@ -1,0 +1,44 @@
+import { connect, createServer } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect, it, onTestFinished } from 'vitest'
+import { newPostgresSchema, startListening } from '../../test/postgres-store.ts'
+import { plain } from '../sql/sql-driver.ts'
+import { PostgresDriver } from './postgres-driver.ts'
+import { postgresSettings } from './postgres-settings.ts'
+
+/** Starts a proxy that refuses connections until `open` is called, and counts them. */
+async function openGate(url: string) {
+  const { hostname, port } = new URL(url)
+  const gate = { attempts: 0, isOpen: false }
+  const proxy = createServer((client) => {
+    gate.attempts += 1
+    client.on('error', () => undefined)
+    if (!gate.isOpen) return client.destroy()
+    const server = connect(Number(port), hostname)
+    server.on('error', () => client.destroy())
+    client.on('close', () => server.destroy())
+    return client.pipe(server).pipe(client)
+  })
+  const own = Object.assign(new URL(url), { port: await startListening(proxy) })
+  return Object.assign(gate, { url: own.href })
+}
+
+it('While PostgreSQL refuses connections, one of many calls tries to connect, and later calls succeed', async () => {
+  const gate = await openGate((await newPostgresSchema()).url)
+  const driver = new PostgresDriver(postgresSettings({ url: gate.url }))
+  onTestFinished(() => driver.close())
+  const read = () => driver.reader.run([plain('select 1 as one')])
+  await expect(read()).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+  for (let round = 1; round <= 5; round += 1) {
+    const calls = await Promise.allSettled(Array.from({ length: 50 }, read))
+    for (const call of calls) {
+      expect(call).toMatchObject({ status: 'rejected', reason: { code: 'UNAVAILABLE' } })
+    }
+    expect(gate.attempts).toBeLessThanOrEqual(1 + round)
+    await delay(110)
+  }
+  expect(gate.attempts).toBeGreaterThan(2)
+  gate.isOpen = true
+  await expect.poll(() => read().catch(() => 'failed')).toEqual([[{ one: 1 }]])
+  expect(await Promise.all(Array.from({ length: 50 }, read))).toHaveLength(50)
+})
