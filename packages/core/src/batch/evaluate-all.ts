@@ -6,6 +6,7 @@ import { type EvaluationContext, isEmptyContext } from '../model/context.ts'
 import type { Incremental } from '../model/incremental.ts'
 import type { CompiledCondition } from '../operators/condition.ts'
 import { batchCacheOf, prepareRuleMatrix, ruleMatrixOf } from './batch-cache.ts'
+import { applyPrerequisites } from './prerequisite-table.ts'
 import { RuleMatrixEvaluator } from './rule-matrix-evaluator.ts'
 
 /**
@@ -20,7 +21,7 @@ export interface Evaluation {
   readonly context: EvaluationContext
   /** The time of the evaluation, in epoch milliseconds. */
   readonly now: number
-  /** One outcome code per flag, starting at the index `start`. See `variationAt` and `reasonAt`. */
+  /** One outcome code per flag, from the index `start` on. See `variationAt` and `reasonAt`. */
   readonly codes: Int32Array
   readonly start: number
 }
@@ -54,7 +55,7 @@ export function evaluateAll(flagSet: FlagSet, context: EvaluationContext, now: n
   const { ordered: flags } = flagSet
   const matrix = ruleMatrixOf(flagSet)
   const cache = batchCacheOf(flagSet)
-  const start = cache.reserve(flags.length)
+  const start = cache.reserve(matrix.initial.length)
   const { codes } = cache
   codes.set(matrix.initial, start)
   const evaluator = new Evaluator(flagSet, context, now)
@@ -64,10 +65,7 @@ export function evaluateAll(flagSet: FlagSet, context: EvaluationContext, now: n
     matrixEvaluator.evaluate(evaluator, codes, start)
     cache.evaluator = matrixEvaluator
   }
-  for (const position of matrix.others) {
-    const flag = flags[position]
-    if (flag !== undefined) codes[start + position] = evaluator.evaluate(flag).code
-  }
+  applyPrerequisites(matrix.prerequisites, codes, start)
   return { flagSet, flags, context, now, codes, start }
 }
 

@@ -33,8 +33,6 @@ export interface CompiledFlag extends Servable {
   /** The rules in the order of their evaluation. */
   readonly rules: readonly CompiledRule[]
   readonly references: References
-  /** `true` if the flag has no targets, no prerequisites and no conditions on other flags. */
-  readonly isPlain: boolean
   /** The schedules of all gradual rollouts that rules use. */
   readonly gradualRollouts: readonly GradualRollout[]
   /** The outcome if no target and no rule matches. */
@@ -115,7 +113,6 @@ export function* compileFlag(
     }),
     rules,
     references,
-    isPlain: targets.length + prerequisites.length + references.flagKeys.length === 0,
     gradualRollouts: rules.flatMap(gradualRolloutOf),
     fallback,
     disabled,

@@ -4,7 +4,7 @@ import {
   readAttribute,
   toKeyText,
 } from '../model/attribute.ts'
-import { type EvaluationContext, isEmptyContext } from '../model/context.ts'
+import { isEmptyContext } from '../model/context.ts'
 import type { ConditionDefinition, SegmentDefinition } from '../model/definition.ts'
 import { elementsOf } from '../model/json.ts'
 import {
@@ -45,7 +45,7 @@ export function compileSegment(
 /** Returns `true` if the segment matches the context of the scope. */
 export function matchesSegment(segment: CompiledSegment, scope: ConditionScope): boolean {
   if (isEmptyContext(scope.context)) return false
-  const list = listWithKeyOf(segment, scope.context)
+  const list = listWithKeyOf(segment, scope)
   if (list !== undefined) return list === 'included'
   return segment.definition.force || matchesConditions(segment, scope)
 }
@@ -56,10 +56,10 @@ export function matchesSegment(segment: CompiledSegment, scope: ConditionScope):
  */
 export function listWithKeyOf(
   { included, excluded, keyAttribute }: CompiledSegment,
-  context: EvaluationContext,
+  { context, parts }: Pick<ConditionScope, 'context' | 'parts'>,
 ): 'included' | 'excluded' | undefined {
   if (included.size === 0 && excluded.size === 0) return undefined
-  const key = toKeyText(readAttribute(context, keyAttribute))
+  const key = toKeyText(readAttribute(context, keyAttribute, parts))
   if (key === undefined) return undefined
   if (excluded.has(key)) return 'excluded'
   return included.has(key) ? 'included' : undefined

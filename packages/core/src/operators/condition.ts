@@ -1,6 +1,7 @@
 import {
   type AttributeReference,
   compileReference,
+  type Parts,
   readAttribute,
   readBucketingKey,
 } from '../model/attribute.ts'
@@ -24,6 +25,8 @@ import {
 /** The input of a condition: a context, and the results of segments and flags for this context. */
 export interface ConditionScope {
   readonly context: EvaluationContext
+  /** The result of `partsOf` for the context, if it has been computed. */
+  readonly parts?: Parts | undefined
   /** Returns `true` if the segment matches the context. `false` if the segment does not exist. */
   isInSegment(segmentId: string): boolean
   /**
@@ -163,7 +166,7 @@ export function matchesCondition(condition: CompiledCondition, scope: ConditionS
   if (stringSet === undefined || reference === undefined) {
     return holdsAfter(condition, testResultOf(condition, test, scope))
   }
-  const value = readAttribute(scope.context, reference)
+  const value = readAttribute(scope.context, reference, scope.parts)
   return typeof value === 'string' ? stringSet.holdsFor(value) : holdsFor(condition, value)
 }
 
@@ -217,7 +220,7 @@ function testResultOf(
 ): TestResult {
   if (reference !== undefined) {
     const read = isKey ? readBucketingKey : readAttribute
-    return testFound(test, read(scope.context, reference))
+    return testFound(test, read(scope.context, reference, scope.parts))
   }
   if (flagKey !== undefined) return testFound(test, scope.servedVariation(flagKey))
   return segmentIds.some((segmentId) => scope.isInSegment(segmentId))

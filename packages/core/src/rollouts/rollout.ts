@@ -126,7 +126,8 @@ function gradualRange(gradual: GradualRollout, now: number): BucketRange {
   return { variationId: gradual.variationId, from: 0, to: gradualEnd(gradual, now) }
 }
 
-function gradualEnd(gradual: GradualRollout, now: number): number {
+/** Returns the end of the range of a gradual rollout at `now` (epoch milliseconds). */
+export function gradualEnd(gradual: GradualRollout, now: number): number {
   return Math.min(gradual.target, gradual.increment * stepsTaken(gradual, now))
 }
 
