@@ -34,6 +34,8 @@ const NO_SCOPE: RuleScope = {
   follow: () => undefined,
 }
 
+const NO_CODES: Int32Array = new Int32Array(0)
+
 /** A value that has not been read. It is not a value of JSON. */
 const UNREAD = Symbol('unread')
 
@@ -42,6 +44,9 @@ export class RuleMatrixEvaluator {
   readonly #matrix: RuleMatrix
   /** The scope of the current evaluation. */
   #scope = NO_SCOPE
+  /** The outcome codes of the current evaluation, which start at the index `#from`. */
+  #codes: Int32Array = NO_CODES
+  #from = 0
   /** The values of the context, in the order of the sources of the rule matrix. */
   readonly #values: (JsonValue | undefined | typeof UNREAD)[]
   /** The places of the sets for the values, in the current condition index. */
@@ -85,14 +90,17 @@ export class RuleMatrixEvaluator {
   /** Writes the outcome codes of all flags to `codes`, starting at the index `from`. */
   evaluate(scope: RuleScope, codes: Int32Array, from: number): void {
     this.#scope = scope
+    this.#codes = codes
+    this.#from = from
     for (const shard of this.#matrix.shards) {
       this.#evaluateRows(shard)
-      this.#serve(shard, codes, from)
+      this.#serve(shard)
     }
     this.#values.fill(UNREAD)
     this.#segments.fill(0)
     this.#areSegmentsRead = false
     this.#scope = NO_SCOPE
+    this.#codes = NO_CODES
   }
 
   /** Returns the value of a source, which is read at most once. */
@@ -220,10 +228,10 @@ export class RuleMatrixEvaluator {
   }
 
   /** Writes the code of the first target or rule of each flag that serves a variation. */
-  #serve(shard: Shard, codes: Int32Array, from: number): void {
+  #serve(shard: Shard): void {
     const { flags, group, oneWord } = shard
     const { entries, schedule } = group.table
-    const count = this.#takeFirst(shard, codes, from)
+    const count = this.#takeFirst(shard)
     for (const slot of shard.bucketingSlots) this.#valueAt(slot)
     // From here on, no getter in the context is called before all buckets have been used.
     schedule.resolve(entries, this.#scope.now)
@@ -232,15 +240,15 @@ export class RuleMatrixEvaluator {
       const phase = this.#phaseAt(start, entries)
       let end = start + 1
       while (end < count && this.#phaseAt(end, entries) === phase) end += 1
-      left = this.#takePhase(shard, codes, { from, phase, start, end, left })
+      left = this.#takePhase(shard, start, end, left)
       start = end
     }
     for (let index = 0; index < left; index += 1) {
       const flag = this.#waiting[2 * index] ?? 0
-      this.#takeRest(shard, flag, this.#waiting[2 * index + 1] ?? 0, codes, from)
+      this.#takeRest(shard, flag, this.#waiting[2 * index + 1] ?? 0)
     }
     for (let flag = oneWord; flag < flags.length; flag += 4) {
-      this.#takeRest(shard, flag, flags[flag] ?? 0, codes, from)
+      this.#takeRest(shard, flag, flags[flag] ?? 0)
     }
   }
 
@@ -249,8 +257,10 @@ export class RuleMatrixEvaluator {
    * word. If the entry is not a code, the flag is added to `#waiting`, without a branch that the
    * CPU could not predict. Returns the number of flags in `#waiting`.
    */
-  #takeFirst({ group, flags, oneWord }: Shard, codes: Int32Array, from: number): number {
+  #takeFirst({ group, flags, oneWord }: Shard): number {
     const { entries } = group.table
+    const codes = this.#codes
+    const from = this.#from
     const rows = this.#rows
     const waiting = this.#waiting
     let count = 0
@@ -276,14 +286,18 @@ export class RuleMatrixEvaluator {
   /**
    * Writes the codes of the flags in `#waiting` from `start` to `end`, whose rollouts have the same
    * phase. A flag that has no code yet is moved to the beginning of `#waiting`, with the rule row
-   * to continue with. Returns the number of the moved flags.
+   * to continue with. `before` flags have been moved. Returns the number of the moved flags.
    */
   #takePhase(
     { group, flags, bucketingSlots }: Shard,
-    codes: Int32Array,
-    { from, phase, start, end, left: before }: PhaseRun,
+    start: number,
+    end: number,
+    before: number,
   ): number {
     const { entries } = group.table
+    const codes = this.#codes
+    const from = this.#from
+    const phase = this.#phaseAt(start, entries)
     const waiting = this.#waiting
     const states = this.#states
     const slot = bucketingSlots[phase >> 2]
@@ -320,10 +334,11 @@ export class RuleMatrixEvaluator {
   }
 
   /** Writes the code of a flag, beginning with the rule row `start`. */
-  #takeRest(shard: Shard, flag: number, start: number, codes: Int32Array, from: number): void {
+  #takeRest(shard: Shard, flag: number, start: number): void {
     const position = shard.flags[flag + 3] ?? 0
     const served = this.#firstServed(shard, start, shard.flags[flag + 1] ?? 0)
-    codes[from + position] = served === NOTHING ? (this.#matrix.initial[position] ?? 0) : served
+    const code = served === NOTHING ? this.#matrix.initial[position] : served
+    this.#codes[this.#from + position] = code ?? 0
   }
 
   /** Returns the bucketing key of a source, or `undefined` if it is missing. */
@@ -353,17 +368,6 @@ export class RuleMatrixEvaluator {
     }
     return NOTHING
   }
-}
-
-/** Consecutive flags that wait for rollouts of one phase. */
-interface PhaseRun {
-  /** The index in the codes of the first flag. */
-  readonly from: number
-  readonly phase: number
-  readonly start: number
-  readonly end: number
-  /** The number of flags that have been moved to the beginning. */
-  readonly left: number
 }
 
 function newKey(): BucketingKey {

@@ -32,14 +32,14 @@ type Trace = EvaluationStep[]
 /** Results that an evaluation needs several times. */
 interface Results {
   /** The outcomes of the flags that conditions and prerequisites refer to. */
-  readonly outcomes: Map<CompiledFlag, Outcome>
+  outcomes: Map<CompiledFlag, Outcome> | undefined
   /** The results of the segments, by id. */
-  readonly segments: Map<string, boolean>
+  segments: Map<string, boolean> | undefined
   parts: Parts | undefined
 }
 
 function newResults(): Results {
-  return { outcomes: new Map(), segments: new Map(), parts: undefined }
+  return { outcomes: undefined, segments: undefined, parts: undefined }
 }
 
 /**
@@ -100,7 +100,7 @@ export class Evaluator implements ConditionScope {
   }
 
   isInSegment(segmentId: string): boolean {
-    const known = this.#results?.segments.get(segmentId)
+    const known = this.#results?.segments?.get(segmentId)
     if (known !== undefined) return known
     const segment = this.#flagSet.segments.get(segmentId)
     if (segment === undefined) return false
@@ -108,6 +108,7 @@ export class Evaluator implements ConditionScope {
     // The evaluation of a segment without conditions is as fast as a lookup in the map.
     if (segment.conditions.length === 0) return isIn
     this.#results ??= newResults()
+    this.#results.segments ??= new Map()
     this.#results.segments.set(segmentId, isIn)
     return isIn
   }
@@ -171,10 +172,11 @@ export class Evaluator implements ConditionScope {
    */
   #outcomeOf(flag: CompiledFlag | undefined): Outcome | undefined {
     if (flag === undefined) return undefined
-    const known = this.#results?.outcomes.get(flag)
+    const known = this.#results?.outcomes?.get(flag)
     if (known !== undefined) return known
     const outcome = this.evaluate(flag)
     this.#results ??= newResults()
+    this.#results.outcomes ??= new Map()
     this.#results.outcomes.set(flag, outcome)
     return outcome
   }
