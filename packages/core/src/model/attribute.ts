@@ -83,11 +83,21 @@ export type Parts = readonly Part[]
 export function partsOf(context: EvaluationContext): Parts | undefined {
   if (context.kind !== 'multi') return undefined
   const parts: Part[] = []
+  let last = ''
+  let isSorted = true
   for (const kind of Object.keys(context)) {
     const attributes = partOf(context, kind)
-    if (attributes !== undefined) parts.push({ kind, attributes })
+    if (attributes === undefined) continue
+    isSorted &&= parts.length === 0 || compareKinds(last, kind) < 0
+    parts.push({ kind, attributes })
+    last = kind
   }
-  return parts.sort((left, right) => compareKinds(left.kind, right.kind))
+  // Most contexts are sorted already, and a check is faster than a sort.
+  return isSorted ? parts : parts.sort(byKind)
+}
+
+function byKind(left: Part, right: Part): number {
+  return compareKinds(left.kind, right.kind)
 }
 
 /**
