@@ -94,6 +94,7 @@ export function* compileRuleMatrix(
   const positions = new Map(flags.map((flag, position) => [flag, position]))
   const active = flags.filter(({ key, isActive }) => isActive && !malformed.has(key))
   const indexed = active.filter(({ rules, targets }) => rules.length + targets.length > 0)
+  yield
   const groups = yield* groupsOf(indexed, previous?.shards.map(({ group }) => group) ?? [])
   yield
   const sources: ValueSource[] = []
@@ -123,6 +124,7 @@ export function* compileRuleMatrix(
       segmentSlots: group.index.segmentIds.map((id) => segmentSlots.get(id) ?? 0),
     }
   })
+  yield
   return {
     shards,
     segments: indexedSegments,
@@ -178,6 +180,9 @@ function lateFor(
   return late.length + gone > most ? undefined : late
 }
 
+/** The number of flags whose parts are collected without interruption. */
+const FLAGS_PER_CHUNK = 1024
+
 /** A target or rule of a flag. */
 interface Part {
   readonly serve: Serve
@@ -214,9 +219,11 @@ function phaseOf({ rules }: CompiledFlag): string {
 
 function* groupOf(unsorted: readonly CompiledFlag[]): Incremental<FlagGroup> {
   const flags = byPhase(unsorted)
+  yield
   const spans = new Int32Array(2 * flags.length)
   const parts: (Part | undefined)[] = []
   for (const [number, flag] of flags.entries()) {
+    if (number % FLAGS_PER_CHUNK === FLAGS_PER_CHUNK - 1) yield
     const own = partsOf(flag)
     if ((parts.length & 31) + own.length > 32)
       while ((parts.length & 31) !== 0) parts.push(undefined)
