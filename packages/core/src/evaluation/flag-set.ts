@@ -95,7 +95,7 @@ export function* compileIncrementally(
     create: (flag) => new CompiledFlag(flag, compiler),
     known: previous?.flags,
   })
-  return toFlagSet({ definition, extensions, segments, flags }, previous)
+  return yield* toFlagSet({ definition, extensions, segments, flags }, previous)
 }
 
 /**
@@ -109,15 +109,18 @@ export function* prepareDefinitions({ flagsByKey, segments }: FlagSet): Incremen
   for (const flag of flagsByKey.values()) yield* flag.prepare(pace)
 }
 
-function toFlagSet(
+function* toFlagSet(
   compiled: Pick<FlagSet, 'definition' | 'extensions' | 'segments' | 'flags'>,
   previous: FlagSet | undefined,
-): FlagSet {
+): Incremental<FlagSet> {
   const { definition, flags, segments } = compiled
+  const pace = new Pace()
   const ordered = [...flags.values()]
   const flagsById = new Map<string, CompiledFlag>()
   for (const flag of ordered) flagsById.set(flag.definition.id, flag)
+  if (pace.add(flags.size)) yield
   const dependencies = findDependencies({ flags, flagsById, segments }, previous?.dependencies)
+  if (pace.add(flags.size)) yield
   return Object.freeze({
     ...compiled,
     version: definition.version,

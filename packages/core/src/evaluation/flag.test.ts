@@ -173,6 +173,8 @@ describe('The interruptions of a compilation', () => {
       return [...compileIncrementally(flagSetDefinition(flags), { previous })].length
     }
     expect([63, 64, 127, 128].map((length) => count(flags(length)))).toEqual([0, 1, 1, 2])
+    // In a large flag set, the search for dependencies and for timestamps are separate chunks.
+    expect(count(flags(4096))).toBe(64 + 2)
     const known = flags(128)
     const previous = compileFlagSet(flagSetDefinition(known))
     expect(count([...known, ...flags(191).slice(128)], previous)).toBe(0)
