@@ -28,7 +28,7 @@ export function hasFlagShape(flag: FlagDefinition): boolean {
 export function hasSegmentShape(segment: SegmentDefinition): boolean {
   const { rules, keyAttribute, included, excluded } = segment
   return (
-    areAll(rules, isCondition) &&
+    areConditions(rules) &&
     typeof keyAttribute === 'string' &&
     Array.isArray(included) &&
     Array.isArray(excluded)
@@ -49,12 +49,19 @@ function isRule(rule: RuleDefinition): boolean {
     typeof rule.id === 'string' &&
     typeof rule.createdAt === 'string' &&
     typeof rule.orderIndex === 'number' &&
-    areAll(rule.conditions, isCondition)
+    areConditions(rule.conditions)
   )
 }
 
-function isCondition(condition: ConditionDefinition): boolean {
-  return isObject(condition) && typeof condition.value === 'string'
+/** Not `areAll`, because a flag set has more conditions than anything else. */
+function areConditions(list: readonly ConditionDefinition[]): boolean {
+  if (!Array.isArray(list)) return false
+  for (let at = 0; at < list.length; at += 1) {
+    const condition: unknown = list[at]
+    if (typeof condition !== 'object' || condition === null) return false
+    if (typeof (condition as ConditionDefinition).value !== 'string') return false
+  }
+  return true
 }
 
 function isRollout(rollout: RolloutDefinition): boolean {

@@ -28,7 +28,7 @@ export function findUnresolvable(
     for (const other of dependsOn) {
       const further = hops.get(other)
       if (further === undefined) return false
-      longest = Math.max(longest, further + (isHop(name, other) ? 1 : 0))
+      if (further >= longest) longest = further + (isHop(name, other) ? 1 : 0)
     }
     if (longest <= MAX_DEPENDENCY_HOPS) hops.set(name, longest)
     return longest <= MAX_DEPENDENCY_HOPS

@@ -204,7 +204,9 @@ function activeGradualRollouts(
   flags: ReadonlyMap<string, CompiledFlag>,
 ): readonly GradualRollout[] {
   const found: GradualRollout[] = []
-  for (const flag of flags.values()) if (flag.isActive) found.push(...flag.gradualRollouts)
+  for (const { isActive, gradualRollouts } of flags.values()) {
+    if (isActive) for (const gradual of gradualRollouts) found.push(gradual)
+  }
   return found
 }
 
