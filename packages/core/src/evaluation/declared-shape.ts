@@ -1,8 +1,6 @@
 import type {
   BucketRange,
-  ConditionDefinition,
   FlagDefinition,
-  GradualRolloutDefinition,
   PrerequisiteDefinition,
   RolloutDefinition,
   RuleDefinition,
@@ -10,10 +8,11 @@ import type {
   TargetDefinition,
 } from '../model/definition.ts'
 
-// A definition has any shape until it is checked, whatever its type says. These checks are the
-// fastest ones that suffice: if they succeed, the compilation does not throw.
+// A definition has any shape until it is checked, whatever its type says. If these checks succeed,
+// the compilation does not throw. They check nothing that the search for references and the
+// compilation of schedules check, because these are done at once.
 
-/** Returns `true` if the compilation of a flag cannot throw. */
+/** Returns `true` if a flag whose references are known can be compiled. */
 export function hasFlagShape(flag: FlagDefinition): boolean {
   return (
     areAll(flag.variations, isObject) &&
@@ -24,15 +23,10 @@ export function hasFlagShape(flag: FlagDefinition): boolean {
   )
 }
 
-/** Returns `true` if the compilation of a segment cannot throw. */
+/** Returns `true` if a segment whose references are known can be compiled. */
 export function hasSegmentShape(segment: SegmentDefinition): boolean {
-  const { rules, keyAttribute, included, excluded } = segment
-  return (
-    areConditions(rules) &&
-    typeof keyAttribute === 'string' &&
-    Array.isArray(included) &&
-    Array.isArray(excluded)
-  )
+  const lists = [segment.rules, segment.included, segment.excluded]
+  return typeof segment.keyAttribute === 'string' && lists.every(Array.isArray)
 }
 
 function isTarget(target: TargetDefinition): boolean {
@@ -49,19 +43,8 @@ function isRule(rule: RuleDefinition): boolean {
     typeof rule.id === 'string' &&
     typeof rule.createdAt === 'string' &&
     typeof rule.orderIndex === 'number' &&
-    areConditions(rule.conditions)
+    Array.isArray(rule.conditions)
   )
-}
-
-/** Not `areAll`, because a flag set has more conditions than anything else. */
-function areConditions(list: readonly ConditionDefinition[]): boolean {
-  if (!Array.isArray(list)) return false
-  for (let at = 0; at < list.length; at += 1) {
-    const condition: unknown = list[at]
-    if (typeof condition !== 'object' || condition === null) return false
-    if (typeof (condition as ConditionDefinition).value !== 'string') return false
-  }
-  return true
 }
 
 function isRollout(rollout: RolloutDefinition): boolean {
@@ -69,14 +52,8 @@ function isRollout(rollout: RolloutDefinition): boolean {
     isObject(rollout) &&
     typeof rollout.bucketBy === 'string' &&
     typeof rollout.salt === 'string' &&
-    (rollout.strategy === 'gradual' ? isSchedule(rollout) : areAll(rollout.ranges, isRange))
+    (rollout.strategy === 'gradual' || areAll(rollout.ranges, isRange))
   )
-}
-
-function isSchedule(rollout: GradualRolloutDefinition): boolean {
-  const { targetPercentage, increment, intervalHours, startAt } = rollout
-  const numbers = [targetPercentage, increment, intervalHours]
-  return typeof startAt === 'string' && numbers.every((each) => typeof each === 'number')
 }
 
 function isRange(range: BucketRange): boolean {

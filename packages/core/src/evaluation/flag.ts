@@ -1,4 +1,3 @@
-import { compareCodePoints } from '../model/code-point.ts'
 import type { FlagDefinition, TargetDefinition, VariationDefinition } from '../model/definition.ts'
 import { isFlagError } from '../model/errors.ts'
 import type { Extensions } from '../model/extensions.ts'
@@ -11,7 +10,7 @@ import { compileRollout, scheduleOf } from '../rollouts/rollout.ts'
 import { hasFlagShape } from './declared-shape.ts'
 import type { Explanation } from './detail.ts'
 import { type CompiledVariation, fail, type Outcome, type Servable, serve } from './outcome.ts'
-import { type References, referencesOfFlag } from './references.ts'
+import { compareRules, type References, referencesOfFlag } from './references.ts'
 import { type CompiledRule, compileRule } from './rule.ts'
 
 /** The parts of a flag that are compiled when they are first needed. */
@@ -133,13 +132,19 @@ export interface CompiledPrerequisite {
 
 const NONE: readonly never[] = []
 
-/** Returns the schedules of the gradual rollouts that the rules of a flag use. */
+/**
+ * Returns the schedules of the gradual rollouts that the rules of a flag use. Throws if a schedule
+ * does not have the declared type.
+ */
 function gradualRolloutsOf({ rules, rollouts }: FlagDefinition, extensions: Extensions) {
   if (!rollouts.some(({ strategy }) => strategy === 'gradual')) return NONE
+  const schedules = new Map(
+    rollouts.map((each) => {
+      return [each.id, each.strategy === 'gradual' ? scheduleOf(each, extensions) : undefined]
+    }),
+  )
   return rules.flatMap(({ rolloutId }) => {
-    const used =
-      rolloutId === null ? undefined : rollouts.filter(({ id }) => id === rolloutId).at(-1)
-    return used?.strategy === 'gradual' ? (scheduleOf(used, extensions) ?? []) : []
+    return (rolloutId === null ? undefined : schedules.get(rolloutId)) ?? []
   })
 }
 
@@ -166,7 +171,7 @@ function* compileParts(
   const flag: Servable = { servable, defaultVariationId }
   const rollouts = compileRollouts(definition, compiler.extensions)
   const rules: CompiledRule[] = []
-  for (const rule of elementsOf(definition.rules)) {
+  for (const rule of elementsOf(definition.rules).slice().sort(compareRules)) {
     rules.push(yield* compileRule(rule, { flag, rollouts, compiler }, pace))
   }
   const targets = yield* compileTargets(flag, definition.targets, pace)
@@ -180,7 +185,7 @@ function* compileParts(
     prerequisites: elementsOf(prerequisites).map(({ flagId, variationIds }) => {
       return { flagId, variationIds: new Set(variationIds) }
     }),
-    rules: rules.slice().sort(compareRules),
+    rules: rules.slice(),
     fallback,
     disabled,
     unmet,
@@ -207,14 +212,6 @@ function constantOutcomes(flag: Servable, definition: FlagDefinition) {
 
 function isStatic({ targets, rules, prerequisites }: FlagDefinition): boolean {
   return targets.length === 0 && rules.length === 0 && prerequisites.length === 0
-}
-
-function compareRules({ definition: a }: CompiledRule, { definition: b }: CompiledRule): number {
-  return (
-    a.orderIndex - b.orderIndex ||
-    compareCodePoints(a.createdAt, b.createdAt) ||
-    compareCodePoints(a.id, b.id)
-  )
 }
 
 /** Compiles targets. A target with a kind that is not text is omitted, because it never matches. */

@@ -1,4 +1,10 @@
-import type { ConditionDefinition, FlagDefinition, SegmentDefinition } from '../model/definition.ts'
+import { compareCodePoints } from '../model/code-point.ts'
+import type {
+  ConditionDefinition,
+  FlagDefinition,
+  RuleDefinition,
+  SegmentDefinition,
+} from '../model/definition.ts'
 import type { ConditionCompiler } from '../operators/condition.ts'
 import type { DependencyNode } from './dependency-graph.ts'
 
@@ -58,22 +64,47 @@ export interface References {
 
 const NONE: readonly string[] = []
 
-/** Returns the references of a flag. An inactive flag has no references. */
+/**
+ * Returns the references of a flag. An inactive flag has no references. Throws if a rule or a
+ * condition does not have the declared type.
+ */
 export function referencesOfFlag(
   { key, isActive, prerequisites, rules }: FlagDefinition,
   compiler: ConditionCompiler,
 ): References {
-  const name = flagName(key)
-  if (!isActive) return { node: { name, dependsOn: NONE }, flagKeys: NONE, flagIds: NONE }
   const dependsOn: string[] = []
   for (const { segmentId } of rules) if (segmentId !== null) dependsOn.push(segmentName(segmentId))
   const flagKeys: string[] = []
-  for (const { conditions } of rules) addReferences(conditions, compiler, { dependsOn, flagKeys })
-  return {
-    node: { name, dependsOn: compact(dependsOn) },
-    flagKeys: compact(flagKeys),
-    flagIds: compact(prerequisites.map(({ flagId }) => flagId)),
+  for (const { conditions } of referringRules(rules, compiler).sort(compareRules)) {
+    addReferences(conditions, compiler, { dependsOn, flagKeys })
   }
+  const flagIds = prerequisites.map(({ flagId }) => flagId)
+  const all = (list: readonly string[]) => (isActive && list.length > 0 ? list.slice() : NONE)
+  return {
+    node: { name: flagName(key), dependsOn: all(dependsOn) },
+    flagKeys: all(flagKeys),
+    flagIds: all(flagIds),
+  }
+}
+
+function referringRules(rules: readonly RuleDefinition[], compiler: ConditionCompiler) {
+  const referring: RuleDefinition[] = []
+  for (const rule of rules) {
+    let isReferring = false
+    // A loop to the end, because `canRefer` checks each condition.
+    for (const each of rule.conditions) if (compiler.canRefer(each)) isReferring = true
+    if (isReferring) referring.push(rule)
+  }
+  return referring
+}
+
+/** Compares two rules by the order of their evaluation. */
+export function compareRules(a: RuleDefinition, b: RuleDefinition): number {
+  return (
+    a.orderIndex - b.orderIndex ||
+    compareCodePoints(a.createdAt, b.createdAt) ||
+    compareCodePoints(a.id, b.id)
+  )
 }
 
 /** Returns the references of a segment with these rules. */
@@ -103,11 +134,6 @@ function addReferences(
     for (const extension of missing) dependsOn.push(`extension:${extension}`)
     if (flagKey !== undefined) flagKeys.push(flagKey)
   }
-}
-
-/** Returns a copy of a list without room for more elements. */
-function compact(list: readonly string[]): readonly string[] {
-  return list.length === 0 ? NONE : list.slice()
 }
 
 /** Returns the dependency names of all references. A prerequisite has the name of its flag id. */

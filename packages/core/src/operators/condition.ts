@@ -170,9 +170,13 @@ export class ConditionCompiler {
     return compiled.slice()
   }
 
-  /** Returns `true` if a condition can refer to a segment, a flag or a missing extension. */
-  canRefer({ operator }: ConditionDefinition): boolean {
-    return this.#referring.has(operator)
+  /**
+   * Returns `true` if a condition can refer to a segment, a flag or a missing extension. Throws like
+   * `compileAll` if the condition is not an object with a value.
+   */
+  canRefer({ operator, value }: ConditionDefinition): boolean {
+    // A value that is not text has no length.
+    return value.length >= 0 && this.#referring.has(operator)
   }
 }
 
