@@ -1,6 +1,6 @@
 import { Evaluator } from '../evaluation/evaluator.ts'
 import type { CompiledFlag } from '../evaluation/flag.ts'
-import type { FlagSet } from '../evaluation/flag-set.ts'
+import { type FlagSet, prepareDefinitions } from '../evaluation/flag-set.ts'
 import { compareCodePoints } from '../model/code-point.ts'
 import { type EvaluationContext, isEmptyContext } from '../model/context.ts'
 import type { Incremental } from '../model/incremental.ts'
@@ -36,6 +36,7 @@ export interface Evaluation {
  */
 export function* prepareIncrementally(flagSet: FlagSet): Incremental<void> {
   const { ordered, segments } = flagSet
+  yield* prepareDefinitions(flagSet)
   for (const { rules } of ordered) {
     for (const { conditions } of rules) yield* prepareConditions(conditions)
   }
