@@ -71,7 +71,7 @@ describe('Flags with many rules', () => {
     const ends = spans.filter((_, at) => at % 2 === 1)
     expect(starts).toEqual([0, 1, 32, 62, 64, 96, 128, 161, 192, 256, 320, 385, 416])
     expect(ends.map((end, at) => end - (starts[at] ?? 0))).toEqual(counts)
-    expect(shard?.group.rules).toHaveLength(416 + 97)
+    expect(shard?.group.serves).toHaveLength(416 + 97)
   })
 
   it('Rules that serve nothing have no rule rows', () => {
@@ -80,7 +80,7 @@ describe('Flags with many rules', () => {
       ruleDefinition({ id: 'last', orderIndex: 1 }),
     ]
     const alone = compileFlagSet(flagSetDefinition([flagDefinition('flag', { rules })]))
-    expect(ruleMatrixOf(alone).shards[0]?.group.rules).toHaveLength(1)
+    expect(ruleMatrixOf(alone).shards[0]?.group.serves).toHaveLength(1)
     expectAsAlone(alone, { kind: 'user', key: 'user-1' })
   })
 })
