@@ -230,7 +230,7 @@ describe('compileOutcomeTable', () => {
     const steps = [0, 0.5, 1, 1.25, 2, 2.75, 3, 3.5, 5]
     const times = [
       ...steps.flatMap((step) => [-1, 0, 1].map((off) => START + step * HOUR + off)),
-      ...[-Infinity, Infinity, 0, START + 1.5 * HOUR],
+      ...[-Infinity, Infinity, 0, NaN, START + 1.5 * HOUR],
     ]
     const mixed = times.map((_, at) => times[(7 * at) % times.length] ?? 0)
     const sequence = [...times, ...times.toReversed(), ...mixed]
