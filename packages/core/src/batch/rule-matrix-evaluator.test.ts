@@ -6,8 +6,8 @@ import {
   segmentDefinition,
   withRule,
 } from '../../test/definitions.ts'
-import { evaluateAll, evaluateSome, reasonAt, valuesOf, variationAt } from '../all-flags.ts'
-import { evaluateFlag } from '../evaluation/evaluate.ts'
+import { resultsAlone, resultsTogether } from '../../test/single-results.ts'
+import { evaluateAll, evaluateSome, valuesOf } from '../all-flags.ts'
 import { compileFlagSet, type FlagSet } from '../evaluation/flag-set.ts'
 import type { EvaluationContext } from '../model/context.ts'
 import type { FlagDefinition, RolloutDefinition } from '../model/definition.ts'
@@ -18,15 +18,8 @@ const SALT = 'aB3dE5gH7jK'
 
 /** Expects the same variations and reasons as the evaluation of single flags. */
 function expectAsAlone(flagSet: FlagSet, context: EvaluationContext): void {
-  const evaluation = evaluateAll(flagSet, context, 0)
-  const together = evaluation.flags.map(({ key }, index) => {
-    return [key, variationAt(evaluation, index)?.id ?? null, reasonAt(evaluation, index)]
-  })
-  const alone = evaluation.flags.map(({ key }) => {
-    const { variationId, reason } = evaluateFlag(flagSet, key, context, 0)
-    return [key, variationId, reason]
-  })
-  expect([context, together]).toEqual([context, alone])
+  const alone = resultsAlone(flagSet, context)
+  expect([context, resultsTogether(flagSet, context)]).toEqual([context, alone])
 }
 
 function rolloutOf(changes: Partial<RolloutDefinition> = {}): RolloutDefinition {
