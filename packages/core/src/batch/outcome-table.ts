@@ -131,7 +131,8 @@ class Schedule {
   resolve(entries: Int32Array, now: number): void {
     if (this.#from <= now && now < this.#until) return
     this.#from = -Infinity
-    this.#until = Infinity
+    // The period of NaN is empty, so that its ends are set for no other time.
+    this.#until = Number.isNaN(now) ? -Infinity : Infinity
     for (const { place, schedule } of this.#ranges) {
       const taken = stepsTaken(schedule, now)
       entries[place] = gradualEnd(schedule, now)

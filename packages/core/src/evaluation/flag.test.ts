@@ -116,19 +116,6 @@ describe('A compiled flag', () => {
     return compileFlagSet(flagSetDefinition([flagDefinition('flag', changes)])).flags.get('flag')
   }
 
-  it('A flag is plain if it has no targets, no prerequisites and no conditions on flags', () => {
-    const targets = [{ variationId: 'on', kind: 'user', keys: [] }]
-    const prerequisites = [{ flagId: 'x', variationIds: [] }]
-    const onFlag = [{ attribute: 'x', operator: 'flag_is', value: 'on' }]
-    const rules = [ruleDefinition({ conditions: onFlag })]
-    expect(compile({ rules: [ruleDefinition({ segmentId: 's' })] })?.isPlain).toBe(true)
-    for (const changes of [{ targets }, { prerequisites }, { rules }]) {
-      expect(compile(changes)?.isPlain).toBe(false)
-    }
-    expect(compile({ targets, prerequisites })?.isPlain).toBe(false)
-    expect(compile({ targets, rules })?.isPlain).toBe(false)
-  })
-
   it('A flag has gradual rollouts only if its rules use them', () => {
     expect(compile({ rules: [ruleDefinition()] })?.gradualRollouts).toEqual([])
   })
