@@ -108,12 +108,6 @@ export class CompiledFlag extends MadeOnDemand<FlagParts> implements FlagParts, 
   get defaultVariationId() {
     return this.definition.defaultVariationId
   }
-
-  /** `true` if the flag has no targets, no prerequisites and no conditions on other flags. */
-  get isPlain() {
-    const { targets, prerequisites } = this.definition
-    return targets.length + prerequisites.length + this.references.flagKeys.length === 0
-  }
 }
 
 /** A target that is prepared for evaluation. */
