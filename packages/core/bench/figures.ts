@@ -1,10 +1,11 @@
 import { figureOf, type Times } from './processes.ts'
+import { startTimes } from './start-times.ts'
 
 /** A figure and, optionally, its target. */
 export interface Figure {
   readonly name: string
   readonly value: number
-  readonly unit: 'times' | 'MB' | 'bytes'
+  readonly unit: 'times' | 'MB' | 'bytes' | 'ms'
   readonly atLeast?: number
   readonly atMost?: number
 }
@@ -76,6 +77,24 @@ export function freshFigures(): Figure[] {
       unit: 'MB',
       atMost: 8,
     },
+  ]
+}
+
+/** Returns the figures of processes that start with 1,000 flags of the mixed workload. */
+export function startFigures(): Figure[] {
+  const [one, all] = [startTimes('one', 1000), startTimes('all', 1000)]
+  const ms = (name: string, value: number, atMost: number): Figure => {
+    return { name: `mixed 1000, ${name}`, value, unit: 'ms', atMost }
+  }
+  const heap = (name: string, bytes: number, atMost: number): Figure => {
+    return { name: `mixed 1000, heap after ${name}`, value: bytes / 2 ** 20, unit: 'MB', atMost }
+  }
+  return [
+    ms('process start to the first value of one flag', one.total, 50),
+    ms('process start to the first values of all flags', all.total, 120),
+    ms('parsed flags to the first value of one flag', one.afterParsing, 15),
+    heap('one flag', one.heap, 9.5),
+    heap('all flags', all.heap, 14),
   ]
 }
 

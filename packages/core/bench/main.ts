@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
-import { type Figure, freshFigures, isKept, ratiosOf, rounded } from './figures.ts'
+import { type Figure, freshFigures, isKept, ratiosOf, rounded, startFigures } from './figures.ts'
 import { installedPeers, PEERS, type Peer } from './peer.ts'
 import { compare, runTask, type Times } from './processes.ts'
 
@@ -30,7 +30,7 @@ const times = {
   ...(await printTimes(40, ['W3 codes', 'W3 values', 'W3 JSON', ...besides('W3')])),
   ...(await printTimes(25, ['W3 compile', 'W3 compile after one change'])),
 }
-const figures = [...ratiosOf(times, names), ...freshFigures()]
+const figures = [...ratiosOf(times, names), ...freshFigures(), ...startFigures()]
 process.stdout.write('\n')
 for (const figure of figures) print(figure.name, textOf(figure))
 

@@ -21,7 +21,7 @@ if (!args.includes('--no-peers') && !installPeers()) {
 const outDir = await mkdtemp(join(here, '.built-'))
 try {
   await build({
-    entry: ['main', 'task'].map((name) => join(here, `${name}.ts`)),
+    entry: ['main', 'task', 'start'].map((name) => join(here, `${name}.ts`)),
     config: false,
     silent: true,
     format: 'esm',

@@ -11,6 +11,7 @@ export {
   compileFlagSet,
   compileIncrementally,
   type FlagSet,
+  prepareDefinitions,
 } from './evaluation/flag-set.ts'
 export { type CompiledVariation, codeCountOf, reasonOf, servedBy } from './evaluation/outcome.ts'
 export { findAttribute, findBucketingKey } from './model/attribute.ts'

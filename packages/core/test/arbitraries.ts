@@ -5,11 +5,19 @@ import type {
   FlagDefinition,
   FlagSetDefinition,
   JsonValue,
+  PrerequisiteDefinition,
   RolloutDefinition,
   RuleDefinition,
   SegmentDefinition,
 } from '../src/index.ts'
 import { BUCKETS } from '../src/index.ts'
+import {
+  ATTRIBUTE_VALUES,
+  anyAttributeCondition,
+  anyPairOfConditions,
+  KEYS,
+  mostly,
+} from './condition-arbitraries.ts'
 
 /**
  * Names from small pools, so that definitions often refer to each other, and sometimes to
@@ -19,24 +27,11 @@ const FLAG_KEYS = ['beta', 'checkout', 'theme', '7', '__proto__', 'constructor',
 const SEGMENT_IDS = ['s-1', 's-2', 's-3', '__proto__']
 const VARIATION_IDS = ['v-1', 'v-2', 'v-3']
 const ROLLOUT_IDS = ['r-1', 'r-2']
-const ATTRIBUTES = ['plan', 'age', 'user.key', 'organization.plan', 'address.country', 'toString']
-const WORDS = ['pro', 'free', 'DE', '42', 'user-1', 'user-2', '']
-const LISTS = ['["pro","DE"]', '["pro",42,"user-1"]', '["free","pro",["pro",7]]', '[]', '[null]']
-/** Operators. The ones that the condition index evaluates are frequent. */
-const OPERATORS = [
-  ...['eq', 'eq', 'neq', 'in', 'in', 'in', 'not_in', 'not_in', 'exists', 'not_exists'],
-  ...['gt', 'in_ci', 'contains', 'not_starts_with'],
+/** Salts with prefixes of all lengths modulo 4. Some are not ASCII. */
+const SALTS = [
+  ...['', 'a', 'ab', 'abc', 'abcd', 'abcde', 'abcdef', 'abcdefg', 'abcdefgh', 'abcdefghi'],
+  ...['aB3dE5gH7jK', '0b2ad6f0-5a55-4f0c-9c57-0f3f3d2f8f11', 'nïve', 'соль'],
 ]
-
-/** Returns mostly valid values, and sometimes broken ones. */
-function mostly<Value>(sound: readonly Value[], broken: readonly Value[]): fc.Arbitrary<Value> {
-  const anyBroken = fc.constantFrom(...broken)
-  if (sound.length === 0) return anyBroken
-  return fc.oneof(
-    { weight: 60, arbitrary: fc.constantFrom(...sound) },
-    { weight: 1, arbitrary: anyBroken },
-  )
-}
 
 /** The definitions that a definition can refer to without a cycle. */
 interface Earlier {
@@ -59,15 +54,15 @@ function flagId(key: string): string {
 }
 
 function anyCondition(earlier: Earlier): fc.Arbitrary<ConditionDefinition> {
-  const onAttribute = fc.record({
-    attribute: fc.constantFrom(...ATTRIBUTES),
-    operator: mostly(OPERATORS, ['nonsense']),
-    value: fc.constantFrom(...WORDS, ...LISTS),
-  })
+  const { segments } = earlier
+  const pairs = segments.slice(1).map((id, at) => JSON.stringify([segments[at], id]))
   const onSegment = fc.record({
     attribute: fc.constant(''),
-    operator: fc.constantFrom('in_segment', 'not_in_segment'),
-    value: mostly(earlier.segments, [...SEGMENT_IDS, 'missing']),
+    operator: fc.constantFrom('in_segment', 'in_segment', 'not_in_segment'),
+    value: mostly(
+      [...segments, ...segments.map((id) => JSON.stringify([id])), ...pairs],
+      [...SEGMENT_IDS, 'missing', '[]'],
+    ),
   })
   const onFlag = fc.record({
     attribute: mostly(earlier.flags, [...FLAG_KEYS, 'missing']),
@@ -77,8 +72,8 @@ function anyCondition(earlier: Earlier): fc.Arbitrary<ConditionDefinition> {
   return fc
     .tuple(
       fc.oneof(
-        { weight: 4, arbitrary: onAttribute },
-        { weight: earlier.segments.length === 0 ? 0 : 1, arbitrary: onSegment },
+        { weight: 4, arbitrary: anyAttributeCondition },
+        { weight: segments.length === 0 ? 0 : 1, arbitrary: onSegment },
         { weight: earlier.flags.length === 0 ? 0 : 1, arbitrary: onFlag },
       ),
       fc.boolean(),
@@ -86,11 +81,26 @@ function anyCondition(earlier: Earlier): fc.Arbitrary<ConditionDefinition> {
     .map(([condition, negate]) => (negate ? { ...condition, negate } : condition))
 }
 
+/** Up to three conditions, sometimes several on the same attribute. */
+function anyConditions(earlier: Earlier): fc.Arbitrary<readonly ConditionDefinition[]> {
+  return fc.oneof(
+    { weight: 4, arbitrary: fc.array(anyCondition(earlier), { maxLength: 3 }) },
+    { weight: 1, arbitrary: anyPairOfConditions },
+  )
+}
+
 const anyRollout = (id: string): fc.Arbitrary<RolloutDefinition> => {
   const basis = {
     id: fc.constant(id),
-    bucketBy: fc.constantFrom('user.key', 'organization.key', 'age', 'missing'),
-    salt: fc.constantFrom('aB3dE5gH7jK', 'short', ''),
+    bucketBy: fc.constantFrom(
+      'user.key',
+      'organization.key',
+      'account',
+      'account',
+      'age',
+      'missing',
+    ),
+    salt: fc.constantFrom(...SALTS),
     scheme: mostly(['ff'], ['foreign']),
   }
   const variationId = mostly(VARIATION_IDS, ['missing'])
@@ -123,11 +133,26 @@ const anyRule = (earlier: Earlier): fc.Arbitrary<RuleDefinition> =>
     id: fc.constantFrom('rule-1', 'rule-2', 'rule-3'),
     orderIndex: fc.integer({ min: 0, max: 2 }),
     createdAt: fc.constantFrom('2026-01-01T00:00:00.000Z', '2026-01-02T00:00:00.000Z'),
-    conditions: fc.array(anyCondition(earlier), { maxLength: 3 }),
-    segmentId: fc.option(mostly(earlier.segments, [...SEGMENT_IDS, 'missing']), { freq: 2 }),
+    conditions: anyConditions(earlier),
+    segmentId: mostly([null, null, ...earlier.segments], [...SEGMENT_IDS, 'missing']),
     variationId: mostly([null, ...VARIATION_IDS], ['missing']),
     rolloutId: mostly([null, ...ROLLOUT_IDS], ['missing']),
   })
+
+const anyVariations = fc.oneof(
+  fc.subarray(VARIATION_IDS, { minLength: 1 }),
+  fc.subarray(VARIATION_IDS, { minLength: 2 }),
+)
+
+/** Up to three prerequisites. Half of the flags have none. */
+function anyPrerequisites({ flags }: Earlier): fc.Arbitrary<readonly PrerequisiteDefinition[]> {
+  if (flags.length === 0) return fc.constant([])
+  const prerequisite = fc.record({
+    flagId: mostly(flags, [...FLAG_KEYS, 'missing']).map(flagId),
+    variationIds: anyVariations,
+  })
+  return fc.oneof(fc.constant([]), fc.array(prerequisite, { minLength: 1, maxLength: 3 }))
+}
 
 const VALUES = {
   boolean: ['true', 'false'],
@@ -142,7 +167,7 @@ const anyFlag = (key: string, earlier: Earlier): fc.Arbitrary<FlagDefinition> =>
       id: fc.constant(flagId(key)),
       key: fc.constant(key),
       type: fc.constant(type),
-      isActive: fc.constantFrom(true, true, true, false),
+      isActive: fc.nat({ max: 11 }).map((number) => number !== 7),
       variations: fc.tuple(
         ...VARIATION_IDS.map((id, index) =>
           fc.record({
@@ -157,18 +182,12 @@ const anyFlag = (key: string, earlier: Earlier): fc.Arbitrary<FlagDefinition> =>
       targets: fc.array(
         fc.record({
           variationId: mostly(VARIATION_IDS, ['missing']),
-          kind: fc.constantFrom('user', 'organization'),
-          keys: fc.subarray(['user-1', 'user-2', '42']),
+          kind: fc.constantFrom('user', 'user', 'organization', 'device'),
+          keys: fc.subarray(['user-1', 'user-2', '42', 'k']),
         }),
-        { maxLength: 1 },
+        { maxLength: 3 },
       ),
-      prerequisites: fc.array(
-        fc.record({
-          flagId: mostly(earlier.flags, [...FLAG_KEYS, 'missing']).map(flagId),
-          variationIds: fc.subarray(VARIATION_IDS, { minLength: 1 }),
-        }),
-        { maxLength: earlier.flags.length === 0 ? 0 : 1 },
-      ),
+      prerequisites: anyPrerequisites(earlier),
       rules: fc.array(anyRule(earlier), { maxLength: 5 }),
       rollouts: fc.tuple(...ROLLOUT_IDS.map(anyRollout)),
     }),
@@ -178,7 +197,7 @@ const anySegment = (id: string, earlier: Earlier): fc.Arbitrary<SegmentDefinitio
   fc.record({
     id: fc.constant(id),
     key: fc.constant(id),
-    rules: fc.array(anyCondition(earlier), { maxLength: 2 }),
+    rules: anyConditions(earlier),
     logicalOp: fc.constantFrom('AND', 'OR', 'NOT'),
     force: fc.constantFrom(false, false, true),
     keyAttribute: fc.constantFrom('user.key', 'plan'),
@@ -225,9 +244,11 @@ function mixed(before: FlagSetDefinition, other: FlagSetDefinition, isTaken: () 
 
 const anyAttributes = fc.record(
   {
-    key: fc.constantFrom('user-1', 'user-2', 'user-3', '', 42),
-    plan: fc.constantFrom<JsonValue>('pro', 'free', null, ['pro', 7]),
-    age: fc.constantFrom<JsonValue>(17, 42, '42', true),
+    ...ATTRIBUTE_VALUES,
+    key: fc.oneof(
+      { weight: 3, arbitrary: fc.constantFrom('user-1', 'user-2', 'user-3', '', 42) },
+      { weight: 1, arbitrary: fc.constantFrom(...KEYS) },
+    ),
     address: fc.constantFrom<JsonValue>({ country: 'DE' }, 'DE', null),
     ['__proto__']: fc.jsonValue() as fc.Arbitrary<JsonValue>,
   },

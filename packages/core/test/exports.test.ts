@@ -221,6 +221,7 @@ const VALUES = [
   'parseContext',
   'parseFlagValue',
   'parseTimestamp',
+  'prepareDefinitions',
   'reasonOf',
   'servedBy',
 ]

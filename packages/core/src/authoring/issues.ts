@@ -1,15 +1,14 @@
-import { type CompiledFlag, compileFlag } from '../evaluation/flag.ts'
+import { CompiledFlag } from '../evaluation/flag.ts'
 import type { FlagSet } from '../evaluation/flag-set.ts'
 import { flagName, segmentName } from '../evaluation/references.ts'
 import type { CompiledRule } from '../evaluation/rule.ts'
-import { type CompiledSegment, compileSegment } from '../evaluation/segment.ts'
+import { CompiledSegment } from '../evaluation/segment.ts'
 import type { ConditionDefinition } from '../model/definition.ts'
 import type { Extensions } from '../model/extensions.ts'
 import { getOrMake } from '../model/get-or-make.ts'
-import { runToEnd } from '../model/incremental.ts'
 import { isSameDefinition } from '../model/json.ts'
 import { clip, quote } from '../model/quote.ts'
-import { type CompiledCondition, sharedConditions } from '../operators/condition.ts'
+import { type CompiledCondition, ConditionCompiler } from '../operators/condition.ts'
 import { BUCKETS } from '../rollouts/bucket.ts'
 import { type CompiledRollout, compileRollout, type RolloutFault } from '../rollouts/rollout.ts'
 import { conditionFault } from './condition-fault.ts'
@@ -104,17 +103,17 @@ const NONE: readonly string[] = []
  * Returns an issue for each flag or segment of the definition that the flag set does not contain.
  */
 function findLeftOut({ definition, flags, segments, extensions }: FlagSet): FlagSetIssue[] {
-  const compileCondition = sharedConditions(extensions)
+  const compiler = new ConditionCompiler(extensions)
   return [
     ...messagesOf(definition.segments, {
       compiled: segments,
       nameOf: (segment) => segment?.id,
-      compile: (segment) => compileSegment(segment, compileCondition),
+      create: (segment) => new CompiledSegment(segment, compiler),
     }),
     ...messagesOf(definition.flags, {
       compiled: flags,
       nameOf: (flag) => flag?.key,
-      compile: (flag) => runToEnd(compileFlag(flag, extensions, compileCondition)),
+      create: (flag) => new CompiledFlag(flag, compiler),
     }),
   ].map((message) => ({ severity: 'error', message }))
 }
@@ -123,12 +122,12 @@ interface LeftOutOptions<Definition> {
   /** The compiled definitions, by name. */
   readonly compiled: ReadonlyMap<unknown, { readonly definition: Definition }>
   readonly nameOf: (definition: Definition) => unknown
-  readonly compile: (definition: Definition) => unknown
+  readonly create: (definition: Definition) => unknown
 }
 
 function messagesOf<Definition>(
   definitions: readonly Definition[],
-  { compiled, nameOf, compile }: LeftOutOptions<Definition>,
+  { compiled, nameOf, create }: LeftOutOptions<Definition>,
 ): string[] {
   if (!Array.isArray(definitions)) return ['`flags` and `segments` must be arrays.']
   if (definitions.length === compiled.size) return []
@@ -141,7 +140,7 @@ function messagesOf<Definition>(
       found.add(name)
       return []
     }
-    const why = errorOf(() => compile(definition))
+    const why = errorOf(() => create(definition))
     return `${quote(name)} is ignored, because its definition is invalid: ${why}.`
   })
 }

@@ -1,4 +1,4 @@
-import { compileIncrementally } from '../evaluation/flag-set.ts'
+import { compileIncrementally, prepareDefinitions } from '../evaluation/flag-set.ts'
 import {
   flagIdName,
   flagName,
@@ -17,8 +17,7 @@ import type {
 import type { Extensions } from '../model/extensions.ts'
 import { getOrMake } from '../model/get-or-make.ts'
 import type { Incremental } from '../model/incremental.ts'
-import { type CompiledCondition, compileCondition } from '../operators/condition.ts'
-import { meaningOf } from '../operators/value-reader.ts'
+import { ConditionCompiler } from '../operators/condition.ts'
 import type { Changed, SegmentProperties } from './definition-delta.ts'
 import { sentencesByIdentity } from './issues.ts'
 
@@ -154,7 +153,9 @@ export class PublishedDefinitions {
     const names = [name, flagName(definition.key)]
     const derived = readIfSound(() => {
       const conditions = definition.rules.flatMap((rule) => rule.conditions)
-      const references = namesIn(referencesOfFlag(definition, this.#referring(conditions)))
+      const references = namesIn(
+        referencesOfFlag(definition, new ConditionCompiler(this.#rules.extensions)),
+      )
       return { references, valueBytes: valueBytesOf(conditions) }
     })
     return [name, { flags: [definition], segments: [], names, ...derived }]
@@ -166,17 +167,12 @@ export class PublishedDefinitions {
     const segments = [{ ...definition, included: [], excluded: [] }]
     const { rules } = definition
     const derived = readIfSound(() => ({
-      references: namesIn(referencesOfSegment(id, this.#referring(rules))),
+      references: namesIn(
+        referencesOfSegment({ id, rules }, new ConditionCompiler(this.#rules.extensions)),
+      ),
       valueBytes: valueBytesOf(rules),
     }))
     return [name, { flags: [], segments, names: [name], ...derived }]
-  }
-
-  /** Compiles the conditions on segments and flags. Other conditions have no references. */
-  #referring(conditions: readonly ConditionDefinition[]): readonly CompiledCondition[] {
-    return conditions
-      .filter((condition) => REFERRING.has(meaningOf(condition)?.subject))
-      .map((condition) => compileCondition(condition, this.#rules.extensions))
   }
 
   #valueBytesFault(changed: ChangedEntries): string | undefined {
@@ -265,12 +261,11 @@ export class PublishedDefinitions {
     }
     const { extensions } = this.#rules
     const flagSet = yield* compileIncrementally(definition, { extensions })
+    yield* prepareDefinitions(flagSet)
     yield
     return sentencesByIdentity(flagSet)
   }
 }
-
-const REFERRING: ReadonlySet<string | undefined> = new Set(['segment', 'flag'])
 
 const NOTHING: Pick<Entry, 'references' | 'valueBytes'> = { references: [], valueBytes: 0 }
 

@@ -1,56 +1,92 @@
-import { bucketFrom, finalize, mixTail, scramble } from '../rollouts/bucket.ts'
+import { bucketFrom, finalize, scramble } from '../rollouts/bucket.ts'
 
-/** The maximum length of a key, in blocks of four characters. Longer keys are rare. */
-const MAX_BLOCKS = 64
+/** The maximum length of a key, in characters. Longer keys are rare. */
+const MAX_LENGTH = 256
 
 /**
- * The length of a generated salt and the dot after it, in characters. It is a multiple of the block
- * size.
+ * A bucketing key that is hashed with many salts. A salt and the dot after it are a *prefix*. The
+ * whole 4-byte blocks of a prefix are hashed in advance, and the *rest*, at most three characters,
+ * together with the key. The blocks of the key depend only on the length of the rest, so that they
+ * are scrambled only once for all prefixes with the same length of the rest.
  */
-export const BLOCK_PREFIX = 12
-
-/** A bucketing key that is hashed with many salts. Its blocks are scrambled only once. */
 export class BucketingKey {
-  readonly #blocks = new Int32Array(MAX_BLOCKS)
-  #count = 0
-  #tail = 0
+  readonly #bytes = new Uint8Array(MAX_LENGTH + 4)
+  readonly #blocks = new Int32Array(MAX_LENGTH >> 2)
+  #text = ''
   #length = 0
-  #isMixed = false
+  #isMixed = true
+  /** The length of the rest for which the fields below are computed, or -1. */
+  #rest = -1
+  /** The first characters of the key, which follow the rest in its block. */
+  #head = 0
+  /** The number of whole blocks after the block of the rest. */
+  #count = 0
+  /** The scrambled characters after the last whole block. */
+  #tail = 0
+  /** `true` if the rest and the key are shorter than a block. */
+  #isShort = false
 
-  /** Sets the key and scrambles its blocks. */
+  /** Sets the key. */
   read(text: string): void {
-    this.#length = text.length
-    this.#count = Math.min(text.length >> 2, MAX_BLOCKS)
+    // Most evaluations use one key for many flags.
+    if (text === this.#text) return
+    const { length } = text
+    this.#text = text
+    this.#length = length
+    this.#isMixed = length <= MAX_LENGTH
+    this.#rest = -1
+    if (!this.#isMixed) return
+    const bytes = this.#bytes
     let codes = 0
-    for (let index = 0; index < this.#count; index += 1) {
-      // Each character is read only once, because reading it is the most expensive operation.
-      const a = text.charCodeAt(4 * index)
-      const b = text.charCodeAt(4 * index + 1)
-      const c = text.charCodeAt(4 * index + 2)
-      const d = text.charCodeAt(4 * index + 3)
-      codes |= a | b | c | d
-      this.#blocks[index] = scramble(a | (b << 8) | (c << 16) | (d << 24))
+    for (let at = 0; at < length; at += 1) {
+      const code = text.charCodeAt(at)
+      codes |= code
+      bytes[at] = code
     }
-    for (let at = 4 * this.#count; at < text.length; at += 1) codes |= text.charCodeAt(at)
-    this.#tail = mixTail(text, 0)
-    this.#isMixed = codes < 0x80 && text.length <= 4 * MAX_BLOCKS
+    bytes.fill(0, length, length + 4)
+    this.#isMixed = codes < 0x80
   }
 
-  /** `true` if `bucketAll` can be called: the key is ASCII and not too long. */
+  /** `true` if the key is ASCII and not too long. */
   get isMixed(): boolean {
     return this.#isMixed
   }
 
   /**
-   * Replaces the first `count` elements of `states`, the hash states of salts, by the buckets of
-   * the key for these salts. The prefix of each salt must have the length `BLOCK_PREFIX`. The
-   * length of `states` must be at least `count` rounded up to a multiple of four.
+   * Prepares the key for prefixes with a rest of this length, for the methods below. `isMixed` must
+   * be `true`.
    */
-  bucketAll(states: Int32Array, count: number): void {
+  align(rest: number): void {
+    if (this.#rest === rest) return
+    const bytes = this.#bytes
+    const first = 4 - rest
+    this.#rest = rest
+    this.#head = wordAt(bytes, 0) << (8 * rest)
+    this.#isShort = this.#length < first
+    this.#count = this.#isShort ? 0 : (this.#length - first) >> 2
+    for (let index = 0; index < this.#count; index += 1) {
+      this.#blocks[index] = scramble(wordAt(bytes, first + 4 * index))
+    }
+    // The bytes after the key are 0, and `scramble` maps 0 to 0.
+    this.#tail = this.#isShort ? 0 : scramble(wordAt(bytes, first + 4 * this.#count))
+  }
+
+  /** Mixes the block of the rest into the hash state of the blocks before it. */
+  mixRest(state: number, rest: number): number {
+    const hash = state ^ scramble(rest | this.#head)
+    return this.#isShort ? hash : (Math.imul((hash << 13) | (hash >>> 19), 5) + 0xe6546b64) | 0
+  }
+
+  /**
+   * Mixes all whole blocks after the block of the rest into the states from `start` to `end`. Up to
+   * three elements after them are changed too.
+   */
+  mixBlocks(states: Int32Array, start: number, end: number): void {
     const blocks = this.#blocks
     const length = this.#count
+    if (length === 0) return
     // Each step of a hash depends on the previous step. The CPU can run four hashes in parallel.
-    for (let at = 0; at < count; at += 4) {
+    for (let at = start; at < end; at += 4) {
       let a = states[at] ?? 0
       let b = states[at + 1] ?? 0
       let c = states[at + 2] ?? 0
@@ -72,9 +108,20 @@ export class BucketingKey {
       states[at + 2] = c
       states[at + 3] = d
     }
-    const end = this.#tail ^ (BLOCK_PREFIX + this.#length)
-    for (let at = 0; at < count; at += 1) {
-      states[at] = bucketFrom(finalize((states[at] ?? 0) ^ end))
-    }
   }
+
+  /** Returns the bucket for a state after all blocks, and the length of the prefix. */
+  bucketFor(state: number, prefixLength: number): number {
+    return bucketFrom(finalize(state ^ this.#tail ^ (prefixLength + this.#length)))
+  }
+}
+
+/** Returns four bytes as a little-endian word. */
+function wordAt(bytes: Uint8Array, at: number): number {
+  return (
+    (bytes[at] ?? 0) |
+    ((bytes[at + 1] ?? 0) << 8) |
+    ((bytes[at + 2] ?? 0) << 16) |
+    ((bytes[at + 3] ?? 0) << 24)
+  )
 }

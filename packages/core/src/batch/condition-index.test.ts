@@ -12,7 +12,8 @@ import { compileFlagSet, type FlagSet } from '../evaluation/flag-set.ts'
 import type { EvaluationContext } from '../model/context.ts'
 import type { ConditionDefinition } from '../model/definition.ts'
 import { compileCondition } from '../operators/condition.ts'
-import { indexRuleRows, type RuleRow } from './condition-index.ts'
+import { indexRuleRows } from './condition-index.ts'
+import { conditionsRow, type RuleRow } from './rule-row.ts'
 
 function onPlan(operator: string, value = '', negate = false): ConditionDefinition {
   return { attribute: 'plan', operator, value, negate }
@@ -157,18 +158,15 @@ describe('indexRuleRows', () => {
   })
 })
 
-/** Returns a rule row with these conditions on one attribute each. */
-function rowOf(...definitions: readonly ConditionDefinition[]): RuleRow {
-  return {
-    conditions: definitions.map((definition) => compileCondition(definition)),
-    definitions,
-    segmentId: null,
-  }
+/** Returns the row of a rule with these conditions. */
+function rowOf(...definitions: readonly ConditionDefinition[]): RuleRow | undefined {
+  const conditions = definitions.map((definition) => compileCondition(definition))
+  return conditionsRow(conditions, definitions, null)
 }
 
 /** Returns the index of rule rows and the number of its interruptions. */
 function indexOf(rows: readonly (RuleRow | undefined)[]) {
-  const work = indexRuleRows(rows)
+  const work = indexRuleRows(rows, (row) => row)
   for (let interruptions = 0; ; interruptions += 1) {
     const { done, value } = work.next()
     if (done === true) return { index: value, interruptions }
@@ -187,7 +185,7 @@ describe('The interruptions of indexRuleRows', () => {
     [128, 0],
     [129, 1],
     [256, 1],
-    // One more chunk of 256 rows, and two more chunks of 128 rows with a condition.
+    // One more chunk of 256 rows, and two more chunks of 128 rows with a test.
     [257, 3],
     [1024, 3 + 7],
   ])('indexRuleRows of %d rules has %d more interruptions than of one rule', (count, more) => {
@@ -195,16 +193,7 @@ describe('The interruptions of indexRuleRows', () => {
     expect(indexOf(rows).interruptions - least).toBe(more)
   })
 
-  it('indexRuleRows is interrupted after every 65,536 characters of condition values', () => {
-    const long = (length: number) => rowOf({ ...onPlan('contains', 'x'.repeat(length)) })
-    const { interruptions } = indexOf([long(1), long(1), long(1)])
-    expect(indexOf([long(65_536), long(1), long(1)]).interruptions).toBe(interruptions + 1)
-    expect(indexOf([long(65_537), long(1), long(1)]).interruptions).toBe(interruptions + 1)
-    expect(indexOf([long(65_536), long(0), long(0)]).interruptions).toBe(interruptions)
-    expect(indexOf([long(65_537), long(65_537), long(1)]).interruptions).toBe(interruptions + 2)
-  })
-
-  it('indexRuleRows is interrupted after every 4,096 texts of conditions on an attribute', () => {
+  it('indexRuleRows is interrupted after every 4,096 texts of tests', () => {
     const list = (count: number, prefix: string) => rowOf(onPlan('in', listOf(count, prefix)))
     const few = [list(1, 'a'), list(1, 'b'), list(1, 'c')]
     const { interruptions } = indexOf(few)
@@ -212,46 +201,65 @@ describe('The interruptions of indexRuleRows', () => {
     expect(indexOf([list(4_094, 'a'), list(1, 'b'), list(1, 'c')]).interruptions).toBe(
       interruptions,
     )
+    // The rows are read in one loop, and the tests of each value are indexed in another.
     expect(indexOf([list(4_096, 'a'), list(1, 'a'), list(1, 'a')]).interruptions).toBe(
-      interruptions + 1,
+      interruptions + 2,
     )
     const { interruptions: fewest } = indexOf(few.slice(0, 2))
     expect(indexOf([list(4_096, 'a'), list(1, 'a')]).interruptions).toBe(fewest)
+    // One more interruption because there are more than 4,096 sets.
     expect(indexOf([list(4_097, 'a'), list(1, 'a'), list(1, 'a')]).interruptions).toBe(
-      interruptions + 2,
+      interruptions + 3,
     )
+  })
+
+  it('indexRuleRows is interrupted after every 4,096 positions of tests', () => {
+    const range = (at: number) => rowOf(onPlan('between', `[${2 * at},${2 * at}]`))
+    // Each range has two limits: its start and the number after its end.
+    const rows = Array.from({ length: 2_100 }, (_, at) => range(at))
+    const same = Array.from({ length: 2_100 }, () => range(0))
+    expect(indexOf(rows).interruptions).toBe(indexOf(same).interruptions + 1)
   })
 })
 
-describe('The sets of indexRuleRows', () => {
-  it('A rare text has a sparse set if a full set would take more than four times its space', () => {
-    const bitsFor = (rows: number) => {
-      const others = Array.from({ length: rows - 1 }, () => rowOf(onPlan('neq', 'other')))
-      const [before, after] = [others, [...others, rowOf(onPlan('eq', 'rare'))]].map((each) => {
-        const [attribute] = indexOf(each).index.attributes
-        return { place: attribute?.byText.get('rare'), size: indexOf(each).index.bits.length }
-      })
-      return { place: after?.place ?? 0, size: (after?.size ?? 0) - (before?.size ?? 0) }
-    }
-    // A sparse set takes three numbers: the number of pairs, and a pair.
-    const full = bitsFor(12 * 32)
-    expect(full.place).toBeGreaterThan(0)
-    expect(full.size).toBe(12)
-    const sparse = bitsFor(13 * 32)
-    expect(sparse.place).toBeLessThan(0)
-    expect(sparse.size).toBe(3)
-  })
-
-  it('Conditions on the presence of an attribute are in the index of the attribute', () => {
+describe('The parts of indexRuleRows', () => {
+  it('Tests of the presence of an attribute are in the index of the attribute', () => {
     const { index } = indexOf([rowOf(onPlan('exists')), rowOf(onPlan('not_exists'))])
     expect(index.unindexed).toEqual([])
-    expect(index.attributes.map(({ byText }) => byText.size)).toEqual([0])
+    expect(index.values.map(({ byText }) => byText.size)).toEqual([0])
+  })
+
+  it('Texts and each scale of an attribute have an index of their own', () => {
+    const rows = [
+      rowOf(onPlan('eq', 'a'), onPlan('gt', '1'), onPlan('lt', '9')),
+      rowOf(onPlan('before', '2026-01-01T00:00:00Z'), onPlan('semver_gt', '1.0.0')),
+      rowOf(onPlan('in_cidr', '10.0.0.0/8'), onPlan('gte', '2'), onPlan('exists')),
+    ]
+    const { index } = indexOf(rows)
+    expect(index.unindexed).toEqual([])
+    expect(index.values.map(({ scale }) => scale?.name)).toEqual([
+      ...[undefined, 'number', 'timestamp', 'version', 'address'],
+    ])
+    expect(new Set(index.values.map(({ source }) => source.name))).toEqual(
+      new Set(['attribute plan']),
+    )
+    // The set of all rows comes first, and room for one set of each value comes last.
+    expect(index.bits[0]).toBe(-1)
+    expect([...index.bits.slice(-5)]).toEqual([0, 0, 0, 0, 0])
   })
 
   it('Equal conditions of several rules are evaluated once', () => {
     const contains = rowOf(onPlan('contains', 'x'))
     const { unindexed } = indexOf([contains, rowOf(onPlan('eq', 'a')), contains]).index
     expect(unindexed.map(({ ruleRows }) => [...ruleRows])).toEqual([[1, 0, 0b101]])
+    expect(unindexed.map(({ source }) => source?.name)).toEqual(['attribute plan'])
+  })
+
+  it('A rule that requires a segment twice is once in the set of the segment', () => {
+    const row = (...segmentIds: string[]) => ({ tests: [], conditions: [], segmentIds })
+    const { index } = indexOf([row('a'), row('b', 'b'), row('b', 'a', 'b')])
+    expect(index.segmentIds).toEqual(['a', 'b'])
+    expect([...index.rowsBySegment]).toEqual([...[1, 0, 0b101], ...[1, 0, 0b110]])
   })
 
   it('Rows that can never match are not in the set of possible rows', () => {
@@ -259,6 +267,6 @@ describe('The sets of indexRuleRows', () => {
     const { index } = indexOf([undefined, rowOf(onPlan('eq', 'a')), never, rowOf()])
     expect([...index.possible]).toEqual([0b1010])
     expect(index.words).toBe(1)
-    expect(index.attributes).toHaveLength(1)
+    expect(index.values).toHaveLength(1)
   })
 })

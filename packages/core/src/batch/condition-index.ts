@@ -1,78 +1,75 @@
-import type { ConditionDefinition } from '../model/definition.ts'
 import { getOrMake } from '../model/get-or-make.ts'
 import type { Incremental } from '../model/incremental.ts'
 import type { CompiledCondition } from '../operators/condition.ts'
-import { isStringSetCondition, stringsOf } from '../operators/string-set-condition.ts'
-import {
-  type AttributeIndex,
-  type AttributeRow,
-  indexAttribute,
-  type TextCondition,
-} from './attribute-index.ts'
 import { addTo, packed, type SparseBits } from './bit-set.ts'
-
-/** A rule row: conditions and, optionally, a segment that must all match. */
-export interface RuleRow {
-  readonly conditions: readonly CompiledCondition[]
-  /** The definition of each of `conditions`. */
-  readonly definitions: readonly ConditionDefinition[]
-  readonly segmentId: string | null
-}
+import { type RuleRow, sourceOf, type ValueTest } from './rule-row.ts'
+import { type IndexedValue, indexValue, type ValueIndex, type ValueRow } from './value-index.ts'
+import type { ValueSource } from './value-source.ts'
 
 /**
  * An index of many rule rows that are evaluated together. A set of rule rows has one bit per row.
- * Each attribute of a context removes the rule rows that do not match, so that the work grows with
- * the number of attributes, not with the number of rule rows. Created by `indexRuleRows`.
+ * Each value of a context removes the rule rows that do not match, so that the work grows with the
+ * number of values, not with the number of rule rows. Created by `indexRuleRows`.
  */
 export interface ConditionIndex {
   /** The number of words of a set of rule rows. */
   readonly words: number
   /** The set of the rule rows that can match. */
   readonly possible: Int32Array
-  readonly attributes: readonly AttributeIndex[]
-  /** The set of all rows, followed by the sets of all attribute indexes. */
+  readonly values: readonly ValueIndex[]
+  /**
+   * The set of all rows, followed by the sets of all value indexes, and at the end by room for one
+   * set of each value index.
+   */
   readonly bits: Int32Array
   /** The ids of the segments that rule rows require. */
   readonly segmentIds: readonly string[]
   /** The sparse set of the rule rows that require each segment, in the order of `segmentIds`. */
   readonly rowsBySegment: SparseBits
-  /** The distinct conditions that depend on more than the text of an attribute. */
+  /** The distinct conditions that are evaluated separately. */
   readonly unindexed: readonly UnindexedCondition[]
 }
 
 /** A condition that is evaluated separately. */
 export interface UnindexedCondition {
   readonly condition: CompiledCondition
+  /** The source of the value that the condition reads. `undefined` if it reads none. */
+  readonly source: ValueSource | undefined
   /** The rule rows that contain the condition. */
   readonly ruleRows: SparseBits
 }
 
 /** The number of rule rows that are indexed without interruption. */
 const ROWS_PER_CHUNK = 256
-/** The number of characters of condition values that are indexed without interruption. */
-const CHARACTERS_PER_CHUNK = 65_536
+/** The number of texts that are indexed without interruption. */
+const TEXTS_PER_CHUNK = 4096
 
-/** Builds the index incrementally. An `undefined` row has a bit, but never matches. */
-export function* indexRuleRows(
-  rows: readonly (RuleRow | undefined)[],
+/**
+ * Builds the index of the rows of many parts incrementally. A part without a row has a bit, but
+ * never matches.
+ */
+export function* indexRuleRows<Part>(
+  parts: readonly Part[],
+  rowOf: (part: Part) => RuleRow | undefined,
 ): Incremental<ConditionIndex> {
-  const builder = new IndexBuilder(rows.length)
-  let characters = 0
-  for (const [number, row] of rows.entries()) {
-    if (number % ROWS_PER_CHUNK === 0 || characters > CHARACTERS_PER_CHUNK) {
-      characters = 0
+  const builder = new IndexBuilder(parts.length)
+  let texts = 0
+  for (const [number, part] of parts.entries()) {
+    if (number % ROWS_PER_CHUNK === 0 || texts > TEXTS_PER_CHUNK) {
+      texts = 0
       yield
     }
+    const row = rowOf(part)
     if (row === undefined) continue
     builder.add(number, row)
-    for (const { value } of row.definitions) characters += value.length
+    for (const test of row.tests) texts += test.texts.length
   }
   return yield* builder.build()
 }
 
 class IndexBuilder {
   readonly #possible: Int32Array
-  readonly #attributes = new Map<string, AttributeRow[]>()
+  readonly #values = new Map<string, { readonly value: IndexedValue; readonly rows: ValueRow[] }>()
   readonly #unindexed = new Map<CompiledCondition, number[]>()
   readonly #segments = new Map<string, number[]>()
 
@@ -80,22 +77,22 @@ class IndexBuilder {
     this.#possible = new Int32Array(Math.ceil(rows / 32))
   }
 
-  add(row: number, { conditions, definitions, segmentId }: RuleRow): void {
-    // An invalid condition never matches, so the row never matches either.
-    if (conditions.some(({ test }) => test === undefined)) return
+  add(row: number, { tests, conditions, segmentIds }: RuleRow): void {
     this.#possible[row >>> 5] = (this.#possible[row >>> 5] ?? 0) | (1 << (row & 31))
     const newList = () => []
-    if (segmentId !== null) addTo(getOrMake(this.#segments, segmentId, newList), row)
-    const byAttribute = new Map<string, TextCondition[]>()
-    for (const [index, condition] of conditions.entries()) {
-      const definition = definitions[index]
-      if (definition === undefined) continue
-      const text = textConditionOf(condition, definition)
-      if (text === undefined) addTo(getOrMake(this.#unindexed, condition, newList), row)
-      else getOrMake(byAttribute, definition.attribute, newList).push(text)
+    for (const id of new Set(segmentIds)) addTo(getOrMake(this.#segments, id, newList), row)
+    for (const condition of conditions) addTo(getOrMake(this.#unindexed, condition, newList), row)
+    const byValue = new Map<string, [ValueTest, ...ValueTest[]]>()
+    for (const test of tests) {
+      const name = `${test.scale?.name ?? 'text'} ${test.source.name}`
+      const own = byValue.get(name)
+      if (own === undefined) byValue.set(name, [test])
+      else own.push(test)
     }
-    for (const [attribute, conditions] of byAttribute) {
-      getOrMake(this.#attributes, attribute, newList).push({ row, conditions })
+    for (const [name, own] of byValue) {
+      const { source, scale } = own[0]
+      const { rows } = getOrMake(this.#values, name, () => ({ value: { source, scale }, rows: [] }))
+      rows.push({ row, tests: own })
     }
   }
 
@@ -103,37 +100,23 @@ class IndexBuilder {
     const words = this.#possible.length
     // One array for all sets, for locality of memory access.
     const bits = new Array<number>(words).fill(-1)
-    const attributes: AttributeIndex[] = []
-    for (const [attribute, rows] of this.#attributes) {
-      attributes.push(yield* indexAttribute(attribute, rows, { words, bits }))
+    const values: ValueIndex[] = []
+    for (const { value, rows } of this.#values.values()) {
+      values.push(yield* indexValue(value, rows, { words, bits }))
     }
     yield
+    const withRoom = new Int32Array(bits.length + words * values.length)
+    withRoom.set(bits)
     return {
       words,
       possible: this.#possible,
-      attributes,
-      bits: Int32Array.from(bits),
+      values,
+      bits: withRoom,
       segmentIds: [...this.#segments.keys()],
       rowsBySegment: packed([...this.#segments.values()]),
       unindexed: [...this.#unindexed].map(([condition, rows]) => {
-        return { condition, ruleRows: packed([rows]) }
+        return { condition, source: sourceOf(condition), ruleRows: packed([rows]) }
       }),
     }
   }
-}
-
-/**
- * Returns the condition as a `TextCondition`, or `undefined` if its result depends on more than the
- * text of the attribute.
- */
-function textConditionOf(
-  condition: CompiledCondition,
-  definition: ConditionDefinition,
-): TextCondition | undefined {
-  const { operator } = definition
-  if (operator === 'exists' || operator === 'not_exists') {
-    return { condition, texts: [], isForOthers: true }
-  }
-  if (!isStringSetCondition(definition)) return undefined
-  return { condition, texts: stringsOf(definition), isForOthers: false }
 }

@@ -1,11 +1,12 @@
 import { Evaluator } from '../evaluation/evaluator.ts'
 import type { CompiledFlag } from '../evaluation/flag.ts'
-import type { FlagSet } from '../evaluation/flag-set.ts'
+import { type FlagSet, prepareDefinitions } from '../evaluation/flag-set.ts'
 import { compareCodePoints } from '../model/code-point.ts'
 import { type EvaluationContext, isEmptyContext } from '../model/context.ts'
 import type { Incremental } from '../model/incremental.ts'
 import type { CompiledCondition } from '../operators/condition.ts'
 import { batchCacheOf, prepareRuleMatrix, ruleMatrixOf } from './batch-cache.ts'
+import { applyPrerequisites } from './prerequisite-table.ts'
 import { RuleMatrixEvaluator } from './rule-matrix-evaluator.ts'
 
 /**
@@ -20,7 +21,7 @@ export interface Evaluation {
   readonly context: EvaluationContext
   /** The time of the evaluation, in epoch milliseconds. */
   readonly now: number
-  /** One outcome code per flag, starting at the index `start`. See `variationAt` and `reasonAt`. */
+  /** One outcome code per flag, from the index `start` on. See `variationAt` and `reasonAt`. */
   readonly codes: Int32Array
   readonly start: number
 }
@@ -35,6 +36,7 @@ export interface Evaluation {
  */
 export function* prepareIncrementally(flagSet: FlagSet): Incremental<void> {
   const { ordered, segments } = flagSet
+  yield* prepareDefinitions(flagSet)
   for (const { rules } of ordered) {
     for (const { conditions } of rules) yield* prepareConditions(conditions)
   }
@@ -54,7 +56,7 @@ export function evaluateAll(flagSet: FlagSet, context: EvaluationContext, now: n
   const { ordered: flags } = flagSet
   const matrix = ruleMatrixOf(flagSet)
   const cache = batchCacheOf(flagSet)
-  const start = cache.reserve(flags.length)
+  const start = cache.reserve(matrix.initial.length)
   const { codes } = cache
   codes.set(matrix.initial, start)
   const evaluator = new Evaluator(flagSet, context, now)
@@ -64,10 +66,7 @@ export function evaluateAll(flagSet: FlagSet, context: EvaluationContext, now: n
     matrixEvaluator.evaluate(evaluator, codes, start)
     cache.evaluator = matrixEvaluator
   }
-  for (const position of matrix.others) {
-    const flag = flags[position]
-    if (flag !== undefined) codes[start + position] = evaluator.evaluate(flag).code
-  }
+  applyPrerequisites(matrix.prerequisites, codes, start)
   return { flagSet, flags, context, now, codes, start }
 }
 

@@ -1,7 +1,7 @@
 import type { CompiledFlag } from '../evaluation/flag.ts'
 import type { FlagValue, FlagValues } from '../model/value.ts'
 import { JsonPieces } from './json-pieces.ts'
-import { ValuesTemplate } from './values-template.ts'
+import { propertyNames, ValuesTemplate } from './values-template.ts'
 
 /**
  * Converts the outcome codes of all flags of a flag set to values and JSON text. The values of all
@@ -29,20 +29,18 @@ export class FlagSetView {
     if (before !== undefined && changed !== undefined) {
       this.offsets = before.offsets
       this.#values = before.#values.slice()
-      this.#template = before.#template
       this.hashes = before.hashes?.slice()
       this.unhashed = [...before.unhashed, ...changed]
       for (const at of changed) this.#take(at)
+      this.#template = before.#template.withValues(this.#values, changed)
       return
     }
     this.offsets = offsetsOf(flags)
     this.#values = []
-    this.#template = new ValuesTemplate(
-      flags.map(({ key }) => key),
-      this.offsets,
-    )
     this.unhashed = [...flags.keys()]
     for (const at of flags.keys()) this.#take(at)
+    const names = propertyNames(flags.map(({ key }) => key))
+    this.#template = new ValuesTemplate(names, this.offsets, this.#values)
   }
 
   #take(at: number): void {
@@ -54,7 +52,7 @@ export class FlagSetView {
 
   /** Returns the values by flag key, for the codes that start at `start`. */
   values(codes: Int32Array, start: number): FlagValues {
-    return this.#template.fill(this.#values, codes, start)
+    return this.#template.fill(codes, start)
   }
 
   /** Returns the JSON text of the object that `values` returns. */

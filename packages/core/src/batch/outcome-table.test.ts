@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { flagDefinition, flagSetDefinition, ruleDefinition } from '../../test/definitions.ts'
 import { evaluateAll, valuesOf } from '../all-flags.ts'
+import { REASONS } from '../evaluation/detail.ts'
 import { evaluateValue } from '../evaluation/evaluate.ts'
 import { compileFlagSet } from '../evaluation/flag-set.ts'
 import type { RolloutDefinition } from '../model/definition.ts'
-import { bucketOf } from '../rollouts/bucket.ts'
+import { bucketOf, compileSalt } from '../rollouts/bucket.ts'
+import { rangesAt } from '../rollouts/rollout.ts'
 import { ruleMatrixOf } from './batch-cache.ts'
-import { codeIn, compileOutcomeTable, ELSEWHERE, NOTHING } from './outcome-table.ts'
+import { codeIn, compileOutcomeTable, NOTHING, PHASE } from './outcome-table.ts'
 
 const basis = {
   id: 'r',
@@ -85,7 +87,8 @@ describe('compileOutcomeTable', () => {
     const flags = definitions.map((rollout, index) => {
       return flagDefinition(`flag-${index + 10}`, { rules, rollouts: [rollout] })
     })
-    return ruleMatrixOf(compileFlagSet(flagSetDefinition(flags))).shards[0]?.group.table
+    const { ordered } = compileFlagSet(flagSetDefinition(flags))
+    return compileOutcomeTable(ordered.map((flag) => flag.rules[0]?.serve))
   }
   const whole = { ...basis, ranges: [{ variationId: 'on', from: 0, to: 100_000 }] }
   const gradual: RolloutDefinition = {
@@ -93,24 +96,40 @@ describe('compileOutcomeTable', () => {
     ...{ targetPercentage: 30, increment: 10, intervalHours: 1, startAt: '2026-01-01T00:00:00Z' },
   }
 
-  it.each<[name: string, rollout: RolloutDefinition, isIncluded: boolean]>([
-    ['16 ranges', { ...basis, ranges: striped(16) }, true],
-    ['17 ranges', { ...basis, ranges: striped(17) }, false],
-    ['a short salt', { ...whole, salt: 'short' }, false],
-    ['a long salt', { ...whole, salt: `${basis.salt}L` }, false],
-    ['a salt that is not ASCII', { ...whole, salt: 'nïve-salt-é' }, false],
-    ['another bucketing key', { ...whole, bucketBy: 'plan' }, false],
-    ['another salt of the same length', { ...whole, salt: 'another-one' }, true],
-    ['a schedule', gradual, false],
-  ])(
-    'A second rollout with %s is in the outcome table only if the table supports it',
-    (_, rollout, is) => {
-      const entries = [...(tableOf([whole, rollout])?.entries ?? [])]
-      expect(entries[0]).toBe(~2)
-      expect(entries[1] === -1).toBe(!is)
-      expect(entries.length > 2 + 4).toBe(is)
-    },
-  )
+  it.each<[name: string, rollout: RolloutDefinition, phase: number]>([
+    ['16 ranges', { ...basis, ranges: striped(16) }, 0],
+    ['17 ranges', { ...basis, ranges: striped(17) }, -1],
+    ['no salt', { ...whole, salt: '' }, 1],
+    ['a salt of 1 character', { ...whole, salt: 'a' }, 2],
+    ['a salt of 2 characters', { ...whole, salt: 'ab' }, 3],
+    ['a salt of 3 characters', { ...whole, salt: 'abc' }, 0],
+    ['a salt of 512 characters', { ...whole, salt: 'x'.repeat(512) }, 1],
+    ['a salt that is not ASCII', { ...whole, salt: 'nïve-salt-é' }, -1],
+    ['another bucketing key', { ...whole, bucketBy: 'plan', salt: 'ab' }, 4 + 3],
+    ['another salt of the same length', { ...whole, salt: 'another-one' }, 0],
+    ['a schedule', gradual, 0],
+    ['an unknown scheme', { ...whole, scheme: 'other' }, NaN],
+  ])('A rollout with %s after another rollout has the phase %3$d', (_, rollout, phase) => {
+    const { entries, elsewhere, bucketingKeys } = tableOf([whole, rollout])
+    const phaseOf = (entry = 0) => (entry >= 0 ? NaN : entries[~entry + PHASE])
+    expect(phaseOf(entries[0])).toBe(0)
+    expect(phaseOf(entries[1])).toBe(phase)
+    expect(entries[1] === elsewhere).toBe(phase === -1)
+    expect(bucketingKeys.map(({ name }) => name)).toEqual(
+      phase === 4 + 3 ? ['user.key', 'plan'] : ['user.key'],
+    )
+  })
+
+  it('Rollouts of another system have no outcome in the table', () => {
+    const other = { ...whole, scheme: 'other' }
+    const rules = [ruleDefinition({ variationId: null, rolloutId: 'r' })]
+    const flag = flagDefinition('flag', { rules, rollouts: [other] })
+    const extensions = { schemes: new Map([['other', () => () => 7]]) }
+    const { ordered } = compileFlagSet(flagSetDefinition([flag]), { extensions })
+    const { entries, elsewhere } = compileOutcomeTable([ordered[0]?.rules[0]?.serve])
+    expect(entries[0]).toBe(elsewhere)
+    expect(entries[~elsewhere + PHASE]).toBe(-1)
+  })
 
   it('An outcome table contains the codes of rules without a rollout, and each rollout once', () => {
     const rules = [
@@ -119,27 +138,38 @@ describe('compileOutcomeTable', () => {
       ruleDefinition({ id: 'third', orderIndex: 2, variationId: null, rolloutId: 'r' }),
       ruleDefinition({ id: 'fourth', orderIndex: 3, variationId: null, rolloutId: 'absent' }),
     ]
-    const flag = flagDefinition('flag', { rules, rollouts: [whole] })
+    const rollout = { ...whole, salt: 'salt-of-ab' }
+    const flag = flagDefinition('flag', { rules, rollouts: [rollout] })
     const flagSet = compileFlagSet(flagSetDefinition([flag]))
     const table = ruleMatrixOf(flagSet).shards[0]?.group.table
     const entries = [...(table?.entries ?? [])]
     const codes = (flagSet.ordered[0]?.rules ?? []).map(({ serve }) => {
       return 'outcome' in serve ? serve.outcome.code : undefined
     })
-    expect(entries.slice(0, 4)).toEqual([~4, codes[1], ~4, codes[3]])
-    // The hash state, the number of ranges minus 1, the end of the range and its code.
-    expect(entries).toHaveLength(4 + 4)
-    expect(entries.slice(5, 7)).toEqual([0, 100_000])
-    expect(table?.bucketBy?.name).toBe('user.key')
+    // The rollout that stands for the rows elsewhere has seven numbers.
+    const place = 4 + 7
+    expect(entries.slice(0, 4)).toEqual([~place, codes[1], ~place, codes[3]])
+    // The hash state, the phase, the rest of the salt, the length of the salt and the dot, the
+    // number of ranges minus 1, the end of the range and its code.
+    const { state } = compileSalt(rollout.salt)
+    const rest = 0x61 | (0x62 << 8) | (0x2e << 16)
+    const code = ((0 + 1) << 3) | REASONS.indexOf('SPLIT')
+    expect(entries.slice(place)).toEqual([state, 3, rest, 11, 0, 100_000, code])
+    expect(table?.bucketingKeys.map(({ name }) => name)).toEqual(['user.key'])
   })
 
   it('Unused rows and rules that serve nothing have no outcome in the table', () => {
     const rules = [ruleDefinition({ variationId: null }), ruleDefinition({ orderIndex: 1 })]
     const flagSet = compileFlagSet(flagSetDefinition([flagDefinition('flag', { rules })]))
     const [nothing, last] = flagSet.ordered[0]?.rules ?? []
-    const { entries, bucketBy } = compileOutcomeTable([undefined, nothing, last])
-    expect([...entries].map((entry) => entry === ELSEWHERE)).toEqual([true, true, false])
-    expect(bucketBy).toBeUndefined()
+    const table = compileOutcomeTable([undefined, nothing?.serve, last?.serve])
+    const { entries, elsewhere, bucketingKeys } = table
+    expect([...entries.slice(0, 3)].map((entry) => entry === elsewhere)).toEqual([
+      ...[true, true, false],
+    ])
+    expect(entries[~elsewhere + PHASE]).toBe(-1)
+    expect(codeIn(entries, ~elsewhere, 0)).toBe(NOTHING)
+    expect(bucketingKeys).toEqual([])
   })
 
   it('codeIn returns the code of the range that contains a bucket, and NOTHING for a gap', () => {
@@ -148,8 +178,9 @@ describe('compileOutcomeTable', () => {
       { variationId: 'off', from: 20, to: 30 },
       { variationId: 'on', from: 40, to: 50 },
     ]
-    const entries = tableOf([{ ...basis, ranges }])?.entries ?? new Int32Array()
-    const [on, off] = [codeIn(entries, 1, 10), codeIn(entries, 1, 20)]
+    const { entries } = tableOf([{ ...basis, ranges }])
+    const place = ~(entries[0] ?? 0)
+    const [on, off] = [codeIn(entries, place, 10), codeIn(entries, place, 20)]
     expect(new Set([on, off, NOTHING]).size).toBe(3)
     const expected: readonly (readonly [bucket: number, code: number])[] = [
       ...([
@@ -170,9 +201,56 @@ describe('compileOutcomeTable', () => {
       [99_999, NOTHING],
     ]
     for (const [bucket, code] of expected) {
-      expect([bucket, codeIn(entries, 1, bucket)]).toEqual([bucket, code])
+      expect([bucket, codeIn(entries, place, bucket)]).toEqual([bucket, code])
     }
     // A gap at the beginning, three ranges with a gap, and a gap at the end.
-    expect(entries).toHaveLength(1 + 2 + 2 * 6)
+    expect(entries.length - place).toBe(5 + 2 * 6)
+  })
+
+  /** Returns the end of the range of each rollout in a table at a point in time. */
+  const endsAt = (
+    { entries, schedule }: ReturnType<typeof tableOf>,
+    count: number,
+    now: number,
+  ) => {
+    schedule.resolve(entries, now)
+    return Array.from({ length: count }, (_, row) => entries[~(entries[row] ?? 0) + 5])
+  }
+  const START = Date.parse('2026-01-01T00:00:00Z')
+  const HOUR = 3_600_000
+
+  it('The ends of gradual rollouts are set for any sequence of times, also backwards', () => {
+    const rollouts: RolloutDefinition[] = [
+      gradual,
+      { ...gradual, startAt: '2026-01-01T00:30:00Z', increment: 7, intervalHours: 0.75 },
+      { ...gradual, targetPercentage: 0 },
+      whole,
+    ]
+    const table = tableOf(rollouts)
+    const steps = [0, 0.5, 1, 1.25, 2, 2.75, 3, 3.5, 5]
+    const times = [
+      ...steps.flatMap((step) => [-1, 0, 1].map((off) => START + step * HOUR + off)),
+      ...[-Infinity, Infinity, 0, NaN, START + 1.5 * HOUR],
+    ]
+    const mixed = times.map((_, at) => times[(7 * at) % times.length] ?? 0)
+    const sequence = [...times, ...times.toReversed(), ...mixed]
+    for (const now of sequence) {
+      const expected = rollouts.map((rollout) => rangesAt(rollout, now)[0]?.to || 0)
+      expect([now, endsAt(table, rollouts.length, now)]).toEqual([now, expected])
+    }
+  })
+
+  it.each([
+    ['before the first step', -2, -1],
+    ['between two steps', 0, 0.99],
+    ['after the last step', 3, 1000],
+  ])('The ends of gradual rollouts are set once for a period %s', (_, from, to) => {
+    const table = tableOf([gradual])
+    const [end] = endsAt(table, 1, START + from * HOUR)
+    const place = ~(table.entries[0] ?? 0) + 5
+    table.entries[place] = -7
+    expect(endsAt(table, 1, START + to * HOUR)).toEqual([-7])
+    endsAt(table, 1, START + 1.5 * HOUR)
+    expect(endsAt(table, 1, START + to * HOUR)).toEqual([end])
   })
 })

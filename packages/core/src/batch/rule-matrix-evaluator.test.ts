@@ -6,8 +6,8 @@ import {
   segmentDefinition,
   withRule,
 } from '../../test/definitions.ts'
-import { evaluateAll, evaluateSome, reasonAt, valuesOf, variationAt } from '../all-flags.ts'
-import { evaluateFlag } from '../evaluation/evaluate.ts'
+import { resultsAlone, resultsTogether } from '../../test/single-results.ts'
+import { evaluateAll, evaluateSome, valuesOf } from '../all-flags.ts'
 import { compileFlagSet, type FlagSet } from '../evaluation/flag-set.ts'
 import type { EvaluationContext } from '../model/context.ts'
 import type { FlagDefinition, RolloutDefinition } from '../model/definition.ts'
@@ -18,15 +18,8 @@ const SALT = 'aB3dE5gH7jK'
 
 /** Expects the same variations and reasons as the evaluation of single flags. */
 function expectAsAlone(flagSet: FlagSet, context: EvaluationContext): void {
-  const evaluation = evaluateAll(flagSet, context, 0)
-  const together = evaluation.flags.map(({ key }, index) => {
-    return [key, variationAt(evaluation, index)?.id ?? null, reasonAt(evaluation, index)]
-  })
-  const alone = evaluation.flags.map(({ key }) => {
-    const { variationId, reason } = evaluateFlag(flagSet, key, context, 0)
-    return [key, variationId, reason]
-  })
-  expect([context, together]).toEqual([context, alone])
+  const alone = resultsAlone(flagSet, context)
+  expect([context, resultsTogether(flagSet, context)]).toEqual([context, alone])
 }
 
 function rolloutOf(changes: Partial<RolloutDefinition> = {}): RolloutDefinition {
@@ -71,7 +64,7 @@ describe('Flags with many rules', () => {
     const ends = spans.filter((_, at) => at % 2 === 1)
     expect(starts).toEqual([0, 1, 32, 62, 64, 96, 128, 161, 192, 256, 320, 385, 416])
     expect(ends.map((end, at) => end - (starts[at] ?? 0))).toEqual(counts)
-    expect(shard?.group.rules).toHaveLength(416 + 97)
+    expect(shard?.group.serves).toHaveLength(416 + 97)
   })
 
   it('Rules that serve nothing have no rule rows', () => {
@@ -80,7 +73,7 @@ describe('Flags with many rules', () => {
       ruleDefinition({ id: 'last', orderIndex: 1 }),
     ]
     const alone = compileFlagSet(flagSetDefinition([flagDefinition('flag', { rules })]))
-    expect(ruleMatrixOf(alone).shards[0]?.group.rules).toHaveLength(1)
+    expect(ruleMatrixOf(alone).shards[0]?.group.serves).toHaveLength(1)
     expectAsAlone(alone, { kind: 'user', key: 'user-1' })
   })
 })

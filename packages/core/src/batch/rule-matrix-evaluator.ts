@@ -1,124 +1,139 @@
 import type { Outcome } from '../evaluation/outcome.ts'
-import type { CompiledRule } from '../evaluation/rule.ts'
-import { type AttributeReference, readAttribute, readBucketingKey } from '../model/attribute.ts'
+import type { Serve } from '../evaluation/rule.ts'
+import { type Parts, toKeyText } from '../model/attribute.ts'
+import { getOrMake } from '../model/get-or-make.ts'
 import type { JsonValue } from '../model/json.ts'
-import { type ConditionScope, matchesCondition } from '../operators/condition.ts'
-import { keepRows, NOWHERE, placeOf } from './attribute-index.ts'
+import { type ConditionScope, holdsFor, matchesCondition } from '../operators/condition.ts'
 import { endOf, has, intersects, lowestBit, subtract } from './bit-set.ts'
 import { BucketingKey } from './bucketing-key.ts'
 import type { ConditionIndex } from './condition-index.ts'
-import { codeIn, ELSEWHERE, NOTHING } from './outcome-table.ts'
-import type { FlagGroup, RuleMatrix, Shard } from './rule-matrix.ts'
+import { codeIn, NOTHING, PHASE } from './outcome-table.ts'
+import type { IndexSlots, RuleMatrix, Shard } from './rule-matrix.ts'
+import type { IndexedSegment } from './segment-index.ts'
+import { expand, keepRows, NOWHERE, placeOf } from './value-index.ts'
+import { readSource } from './value-source.ts'
 
 /** Evaluates conditions, segments and rules that a rule matrix does not contain. */
 export interface RuleScope extends ConditionScope {
+  readonly parts: Parts | undefined
+  /** The time of the evaluation, in epoch milliseconds. */
+  readonly now: number
   /**
    * Returns the outcome of a rule that matches, or `undefined` if the rule does not serve the
    * context.
    */
-  serveRule(rule: CompiledRule): Outcome | undefined
+  follow(serve: Serve): Outcome | undefined
 }
 
 const NO_SCOPE: RuleScope = {
   context: {},
+  parts: undefined,
+  now: 0,
   isInSegment: () => false,
   servedVariation: () => undefined,
-  serveRule: () => undefined,
+  follow: () => undefined,
 }
+
+const NO_CODES: Int32Array = new Int32Array(0)
+
+/** A value that has not been read. It is not a value of JSON. */
+const UNREAD = Symbol('unread')
 
 /** Evaluates all flags of a rule matrix. Every evaluation reuses the same scratch memory. */
 export class RuleMatrixEvaluator {
   readonly #matrix: RuleMatrix
   /** The scope of the current evaluation. */
   #scope = NO_SCOPE
-  /** The attribute values of the context, in the order of the references of the rule matrix. */
-  readonly #values: (JsonValue | undefined)[]
-  /** The offsets of the sets for the attribute values, in the current condition index. */
+  /** The outcome codes of the current evaluation, which start at the index `#from`. */
+  #codes: Int32Array = NO_CODES
+  #from = 0
+  /** The values of the context, in the order of the sources of the rule matrix. */
+  readonly #values: (JsonValue | undefined | typeof UNREAD)[]
+  /** The places of the sets for the values, in the current condition index. */
   readonly #places: Int32Array
   /** The result of each segment: 0 if not evaluated, 1 if it matches, -1 if not. */
   readonly #segments: Int8Array
+  /** The rule rows of segments that have not been removed. */
+  readonly #segmentRows: Int32Array
+  /** The conditions of segments that have been evaluated separately. */
+  readonly #evaluated: Uint8Array
+  #areSegmentsRead = false
   /** The rule rows of the current shard. After `#evaluateRows`, only those that match. */
   readonly #rows: Int32Array
-  /** The offset in `Shard.flags` and the entry of each flag that has no outcome code yet. */
-  readonly #waiting: Int32Array
   /**
-   * The hash state of the salt of each rollout in `#waiting`. `bucketAll` replaces it by the
-   * bucket.
+   * Two numbers for each flag that has no outcome code yet: its offset in `Shard.flags` and a rule
+   * row.
    */
-  readonly #buckets: Int32Array
-  /** The number of flags in `#waiting`. */
-  #count = 0
-  /** The bucketing keys of rollouts. Each is read only once for a context. */
-  readonly #keys: KeyReading[] = []
+  readonly #waiting: Int32Array
+  /** The hash states of the rollouts that the flags in `#waiting` wait for. */
+  readonly #states: Int32Array
+  /** The bucketing keys by the index of their source. */
+  readonly #keys = new Map<number, BucketingKey>()
 
   constructor(matrix: RuleMatrix) {
-    const { shards, references, segmentIds } = matrix
-    const flags = shards.reduce((most, shard) => Math.max(most, shard.flags.length / 4), 0)
+    const { shards, segments } = matrix
+    const most = (numberOf: (shard: Shard) => number) => Math.max(0, ...shards.map(numberOf))
+    const flags = most((shard) => shard.flags.length / 4)
     this.#matrix = matrix
-    this.#values = references.map(() => undefined)
-    this.#places = new Int32Array(references.length + 2)
-    this.#segments = new Int8Array(segmentIds.length)
-    const words = shards.reduce(
-      (most, { possible }) => Math.max(most, possible.length),
-      matrix.segments.index.words,
-    )
-    this.#rows = new Int32Array(words)
+    this.#values = matrix.sources.map(() => UNREAD)
+    const indexes = [segments.index, ...shards.map(({ group }) => group.index)]
+    this.#places = new Int32Array(Math.max(...indexes.map(({ values }) => values.length)) + 2)
+    this.#segments = new Int8Array(segments.ids.length)
+    this.#segmentRows = new Int32Array(segments.index.words)
+    this.#evaluated = new Uint8Array(segments.index.unindexed.length)
+    this.#rows = new Int32Array(most(({ possible }) => possible.length))
     // Has room for one more flag, because `#takeFirst` also writes flags that it does not add.
     this.#waiting = new Int32Array(2 * (flags + 1))
-    this.#buckets = new Int32Array(flags + 4)
+    this.#states = new Int32Array(flags + 4)
   }
 
   /** Writes the outcome codes of all flags to `codes`, starting at the index `from`. */
   evaluate(scope: RuleScope, codes: Int32Array, from: number): void {
     this.#scope = scope
-    this.#read()
-    this.#evaluateSegments()
+    this.#codes = codes
+    this.#from = from
     for (const shard of this.#matrix.shards) {
       this.#evaluateRows(shard)
-      this.#serve(shard, codes, from)
+      this.#serve(shard)
     }
-    for (let slot = 0; slot < this.#values.length; slot += 1) this.#values[slot] = undefined
-    for (const reading of this.#keys) reading.isRead = false
+    this.#values.fill(UNREAD)
+    this.#segments.fill(0)
+    this.#areSegmentsRead = false
     this.#scope = NO_SCOPE
+    this.#codes = NO_CODES
   }
 
-  #read(): void {
-    const { references } = this.#matrix
-    for (let slot = 0; slot < references.length; slot += 1) {
-      const reference = references[slot]
-      if (reference === undefined) continue
-      this.#values[slot] = readAttribute(this.#scope.context, reference)
-    }
+  /** Returns the value of a source, which is read at most once. */
+  #valueAt(slot: number): JsonValue | undefined {
+    const known = this.#values[slot]
+    if (known !== UNREAD) return known
+    const source = this.#matrix.sources[slot]
+    const { context, parts } = this.#scope
+    const value = source && readSource(source, context, parts)
+    this.#values[slot] = value
+    return value
   }
 
-  #evaluateSegments(): void {
-    const { segments, index, rows, attributeSlots } = this.#matrix.segments
-    this.#keepRows(index, index.possible, attributeSlots)
-    let at = 0
-    for (let slot = 0; slot < segments.length; slot += 1) {
-      // A segment with the operator NOT matches if none of its conditions matches.
-      const isForNone = segments[slot]?.definition.logicalOp === 'NOT'
-      const isIn = intersects(this.#rows, rows, at) !== isForNone
-      this.#segments[slot] = rows[at] === 0 ? 0 : isIn ? 1 : -1
-      at = endOf(rows, at)
-    }
-  }
-
-  /** Sets `#rows` to the possible rule rows that satisfy all indexed conditions. */
-  #keepRows(index: ConditionIndex, possible: Int32Array, attributeSlots: readonly number[]): void {
-    const { attributes, words, bits } = index
-    const rows = this.#rows
+  /** Removes from `rows` all rule rows with a test that a value does not pass. */
+  #keepRows(index: ConditionIndex, slots: readonly number[], rows: Int32Array): void {
+    const { values, words, bits } = index
     const places = this.#places
-    rows.set(possible)
     let count = 0
-    for (let number = 0; number < attributes.length; number += 1) {
-      const attribute = attributes[number]
-      const value = this.#values[attributeSlots[number] ?? 0]
-      if (attribute === undefined) continue
-      const place = placeOf(attribute, value)
-      places[count] = place
-      if (place !== NOWHERE) count += 1
-      else if (value !== undefined) keepRows(attribute, value, rows, index)
+    for (let number = 0; number < values.length; number += 1) {
+      const each = values[number]
+      const value = this.#valueAt(slots[number] ?? 0)
+      if (each === undefined) continue
+      places[count] = placeOf(each, value)
+      if (places[count] !== NOWHERE) count += 1
+      else if (value !== undefined) keepRows(each, value, rows)
+    }
+    // Getters in the context can evaluate other contexts. From here on, no getter is called.
+    for (let at = 0; at < count; at += 1) {
+      const place = places[at] ?? 0
+      if (place >= 0) continue
+      const room = bits.length - words * (at + 1)
+      expand(place, room, words, bits)
+      places[at] = room
     }
     // The set at offset 0 contains all rows. It completes a group of fewer than three sets.
     places[count] = 0
@@ -135,138 +150,226 @@ export class RuleMatrixEvaluator {
   }
 
   /** Sets `#rows` to the rule rows of the shard that match. */
-  #evaluateRows({ group, possible, attributeSlots, segmentSlots }: Shard): void {
-    const { segmentIds, rowsBySegment, unindexed } = group.index
+  #evaluateRows({ group, possible, slots, segmentSlots }: Shard): void {
+    const { index } = group
+    const { segmentIds, rowsBySegment, unindexed } = index
     const rows = this.#rows
-    this.#keepRows(group.index, possible, attributeSlots)
+    rows.set(possible)
+    this.#keepRows(index, slots.values, rows)
     let at = 0
     for (let number = 0; number < segmentIds.length; number += 1) {
       const slot = segmentSlots[number] ?? 0
-      const state = this.#segments[slot]
-      const isOut =
-        state === 0 ? intersects(rows, rowsBySegment, at) && !this.#isIn(slot) : state === -1
-      if (isOut) subtract(rows, rowsBySegment, at)
+      if (intersects(rows, rowsBySegment, at) && !this.#isIn(slot))
+        subtract(rows, rowsBySegment, at)
       at = endOf(rowsBySegment, at)
     }
-    for (const { condition, ruleRows } of unindexed) {
-      const isNeeded = intersects(rows, ruleRows, 0)
-      if (isNeeded && !matchesCondition(condition, this.#scope)) subtract(rows, ruleRows, 0)
+    for (let number = 0; number < unindexed.length; number += 1) {
+      this.#evaluateCondition(index, slots, number, rows)
     }
   }
 
-  /** Evaluates a segment separately. */
+  /** Evaluates a condition separately if a remaining rule row has it. */
+  #evaluateCondition(
+    { unindexed }: ConditionIndex,
+    slots: IndexSlots,
+    number: number,
+    rows: Int32Array,
+  ): void {
+    const each = unindexed[number]
+    const slot = slots.unindexed[number] ?? -1
+    if (each === undefined || !intersects(rows, each.ruleRows, 0)) return
+    const { condition, ruleRows } = each
+    const holds =
+      slot === -1
+        ? matchesCondition(condition, this.#scope)
+        : holdsFor(condition, this.#valueAt(slot))
+    if (!holds) subtract(rows, ruleRows, 0)
+  }
+
+  /** Returns `true` if a segment matches. Evaluates each segment at most once. */
   #isIn(slot: number): boolean {
-    const isIn = this.#scope.isInSegment(this.#matrix.segmentIds[slot] ?? '')
+    const known = this.#segments[slot]
+    if (known !== 0) return known === 1
+    const segment = this.#matrix.segments.segments[slot]
+    const isIn = segment !== undefined && this.#decide(segment, slot)
     this.#segments[slot] = isIn ? 1 : -1
     return isIn
   }
 
-  /** Writes the code of the first rule of each flag that matches and serves a variation. */
-  #serve(shard: Shard, codes: Int32Array, from: number): void {
-    this.#takeFirst(shard, codes, from)
-    if (this.#count === 0) return
-    const { bucketBy } = shard.group.table
-    const key = bucketBy === undefined ? undefined : this.#readKey(bucketBy)
-    const isHashed = key?.isMixed === true
-    // The buckets of all rollouts are computed together.
-    if (isHashed) key.bucketAll(this.#buckets, this.#count)
-    this.#takeOthers(shard, codes, from, isHashed)
+  #decide(indexed: IndexedSegment, slot: number): boolean {
+    const { segments: all, segmentSlots, keySlots } = this.#matrix
+    const { segment, keys, isSeparate, conditions, required } = indexed
+    if (segment === undefined) return false
+    if (isSeparate) return this.#scope.isInSegment(all.ids[slot] ?? '')
+    const key = keys && toKeyText(this.#valueAt(keySlots[slot] ?? 0))
+    if (key !== undefined && segment.excluded.has(key)) return false
+    if (key !== undefined && segment.included.has(key)) return true
+    if (!this.#areSegmentsRead) this.#readSegments()
+    const rows = this.#segmentRows
+    for (const number of conditions) {
+      if (this.#evaluated[number] === 1) continue
+      this.#evaluated[number] = 1
+      this.#evaluateCondition(all.index, segmentSlots, number, rows)
+    }
+    for (const { slot: other, place } of required) {
+      const { rowsBySegment } = all.index
+      if (intersects(rows, rowsBySegment, place) && !this.#isIn(other))
+        subtract(rows, rowsBySegment, place)
+    }
+    return intersects(rows, indexed.rows, 0)
+  }
+
+  #readSegments(): void {
+    const { segments, segmentSlots } = this.#matrix
+    this.#areSegmentsRead = true
+    this.#evaluated.fill(0)
+    this.#segmentRows.set(segments.index.possible)
+    this.#keepRows(segments.index, segmentSlots.values, this.#segmentRows)
+  }
+
+  /** Writes the code of the first target or rule of each flag that serves a variation. */
+  #serve(shard: Shard): void {
+    const { flags, group, oneWord } = shard
+    const { entries, schedule } = group.table
+    const count = this.#takeFirst(shard)
+    for (const slot of shard.bucketingSlots) this.#valueAt(slot)
+    // From here on, no getter in the context is called before all buckets have been used.
+    schedule.resolve(entries, this.#scope.now)
+    let left = 0
+    for (let start = 0; start < count; ) {
+      const phase = this.#phaseAt(start, entries)
+      let end = start + 1
+      while (end < count && this.#phaseAt(end, entries) === phase) end += 1
+      left = this.#takePhase(shard, start, end, left)
+      start = end
+    }
+    for (let index = 0; index < left; index += 1) {
+      const flag = this.#waiting[2 * index] ?? 0
+      this.#takeRest(shard, flag, this.#waiting[2 * index + 1] ?? 0)
+    }
+    for (let flag = oneWord; flag < flags.length; flag += 4) {
+      this.#takeRest(shard, flag, flags[flag] ?? 0)
+    }
   }
 
   /**
-   * Writes the entry of each flag's first rule row that matches. If the entry is not a code, the
-   * flag is added to `#waiting`, without a branch that the CPU could not predict.
+   * Writes the entry of each flag's first rule row that matches, for flags with all rows in one
+   * word. If the entry is not a code, the flag is added to `#waiting`, without a branch that the
+   * CPU could not predict. Returns the number of flags in `#waiting`.
    */
-  #takeFirst({ group, flags }: Shard, codes: Int32Array, from: number): void {
+  #takeFirst({ group, flags, oneWord }: Shard): number {
     const { entries } = group.table
+    const codes = this.#codes
+    const from = this.#from
     const rows = this.#rows
     const waiting = this.#waiting
-    const buckets = this.#buckets
     let count = 0
-    for (let flag = 0; flag < flags.length; flag += 4) {
+    for (let flag = 0; flag < oneWord; flag += 4) {
       const word = (flags[flag] ?? 0) >>> 5
       const bits = (rows[word] ?? 0) & (flags[flag + 2] ?? 0)
-      // A flag with more rule rows after this word is added to `#waiting`.
-      if (bits === 0 && 32 * (word + 1) >= (flags[flag + 1] ?? 0)) continue
-      const entry = bits === 0 ? -1 : (entries[32 * word + lowestBit(bits)] ?? 0)
+      if (bits === 0) continue
+      const row = 32 * word + lowestBit(bits)
+      const entry = entries[row] ?? 0
       codes[from + (flags[flag + 3] ?? 0)] = entry
       waiting[2 * count] = flag
-      waiting[2 * count + 1] = entry
-      buckets[count] = entries[~entry & (entry >> 31)] ?? 0
+      waiting[2 * count + 1] = row
       count += entry >>> 31
     }
-    this.#count = count
+    return count
   }
 
-  /** Returns the bucketing key of the context, or `undefined` if it is missing. */
-  #readKey(bucketBy: AttributeReference): BucketingKey | undefined {
-    const reading = this.#readingOf(bucketBy.name)
-    if (!reading.isRead) {
-      const text = readBucketingKey(this.#scope.context, bucketBy)
-      if (text !== undefined) reading.key.read(text)
-      reading.isMissing = text === undefined
-      reading.isRead = true
-    }
-    return reading.isMissing ? undefined : reading.key
+  /** Returns the phase of the rollout that the flag with this index in `#waiting` waits for. */
+  #phaseAt(index: number, entries: Int32Array): number {
+    return entries[~(entries[this.#waiting[2 * index + 1] ?? 0] ?? 0) + PHASE] ?? 0
   }
 
-  #readingOf(name: string): KeyReading {
-    for (const reading of this.#keys) if (reading.name === name) return reading
-    const reading = { name, key: new BucketingKey(), isMissing: true, isRead: false }
-    this.#keys.push(reading)
-    return reading
-  }
-
-  #takeOthers(shard: Shard, codes: Int32Array, from: number, isHashed: boolean): void {
-    const { group, flags } = shard
+  /**
+   * Writes the codes of the flags in `#waiting` from `start` to `end`, whose rollouts have the same
+   * phase. A flag that has no code yet is moved to the beginning of `#waiting`, with the rule row
+   * to continue with. `before` flags have been moved. Returns the number of the moved flags.
+   */
+  #takePhase(
+    { group, flags, bucketingSlots }: Shard,
+    start: number,
+    end: number,
+    before: number,
+  ): number {
     const { entries } = group.table
+    const codes = this.#codes
+    const from = this.#from
+    const phase = this.#phaseAt(start, entries)
     const waiting = this.#waiting
-    const buckets = this.#buckets
-    const count = this.#count
-    let left = 0
+    const states = this.#states
+    const slot = bucketingSlots[phase >> 2]
+    const key = phase < 0 || slot === undefined ? undefined : this.#keyAt(slot)
+    const isHashed = key?.isMixed === true
+    if (isHashed) {
+      key.align(phase & 3)
+      for (let index = start; index < end; index += 1) {
+        const place = ~(entries[waiting[2 * index + 1] ?? 0] ?? 0)
+        states[index] = key.mixRest(entries[place] ?? 0, entries[place + 2] ?? 0)
+      }
+      key.mixBlocks(states, start, end)
+    }
+    // A flag whose rollout serves nothing continues with its next row.
+    const step = isHashed || (phase >= 0 && key === undefined) ? 1 : 0
+    let left = before
     // V8 inlines the calls in this loop. The literal -1 means `NOTHING`, because V8 does not inline
     // constants of modules.
-    for (let index = 0; index < count; index += 1) {
+    for (let index = start; index < end; index += 1) {
       const flag = waiting[2 * index] ?? 0
-      const entry = waiting[2 * index + 1] ?? 0
+      const row = waiting[2 * index + 1] ?? 0
       let code = -1
-      if (isHashed && entry !== -1) code = codeIn(entries, ~entry, buckets[index] ?? 0)
+      if (isHashed) {
+        const place = ~(entries[row] ?? 0)
+        const bucket = key.bucketFor(states[index] ?? 0, entries[place + 3] ?? 0)
+        code = codeIn(entries, place, bucket)
+      }
       codes[from + (flags[flag + 3] ?? 0)] = code
-      waiting[left] = flag
+      waiting[2 * left] = flag
+      waiting[2 * left + 1] = row + step
       left += code >>> 31
     }
-    for (let index = 0; index < left; index += 1) {
-      const flag = waiting[index] ?? 0
-      const position = flags[flag + 3] ?? 0
-      const served = this.#firstServed(group, flags[flag] ?? 0, flags[flag + 1] ?? 0)
-      codes[from + position] = served === NOTHING ? (this.#matrix.initial[position] ?? 0) : served
-    }
+    return left
+  }
+
+  /** Writes the code of a flag, beginning with the rule row `start`. */
+  #takeRest(shard: Shard, flag: number, start: number): void {
+    const position = shard.flags[flag + 3] ?? 0
+    const served = this.#firstServed(shard, start, shard.flags[flag + 1] ?? 0)
+    const code = served === NOTHING ? this.#matrix.initial[position] : served
+    this.#codes[this.#from + position] = code ?? 0
+  }
+
+  /** Returns the bucketing key of a source, or `undefined` if it is missing. */
+  #keyAt(slot: number): BucketingKey | undefined {
+    const text = this.#valueAt(slot)
+    if (typeof text !== 'string') return undefined
+    const key = getOrMake(this.#keys, slot, newKey)
+    key.read(text)
+    return key
   }
 
   /**
    * Returns the code of the first rule row that matches and serves a variation, or `NOTHING`. The
    * rule rows start at `start` and end before `end`.
    */
-  #firstServed({ rules, table }: FlagGroup, start: number, end: number): number {
+  #firstServed({ group, bucketingSlots }: Shard, start: number, end: number): number {
+    const { entries } = group.table
     for (let row = start; row < end; row += 1) {
       if (!has(this.#rows, row)) continue
-      const entry = table.entries[row] ?? ELSEWHERE
-      const code = entry >= 0 ? entry : this.#serveElsewhere(rules[row])
-      if (code !== NOTHING) return code
+      const entry = entries[row] ?? 0
+      if (entry >= 0) return entry
+      const slot = bucketingSlots[(entries[~entry + PHASE] ?? 0) >> 2]
+      if (slot !== undefined && this.#valueAt(slot) === undefined) continue
+      const serve = group.serves[row]
+      const outcome = serve && this.#scope.follow(serve)
+      if (outcome !== undefined) return outcome.code
     }
     return NOTHING
   }
-
-  #serveElsewhere(rule: CompiledRule | undefined): number {
-    const outcome = rule === undefined ? undefined : this.#scope.serveRule(rule)
-    return outcome === undefined ? NOTHING : outcome.code
-  }
 }
 
-/** The bucketing key that an attribute reference names in a context. */
-interface KeyReading {
-  readonly name: string
-  readonly key: BucketingKey
-  isMissing: boolean
-  isRead: boolean
+function newKey(): BucketingKey {
+  return new BucketingKey()
 }

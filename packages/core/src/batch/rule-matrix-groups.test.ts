@@ -101,29 +101,55 @@ describe('The groups of a rule matrix', () => {
     expect(groupsIn(after)[1]).toBe(groupsIn(before)[1])
   })
 
-  it('A rule matrix contains the active flags with rules and without dependencies on other flags', () => {
+  it('A rule matrix contains the active flags with targets or rules, except malformed flags', () => {
     const target = { kind: 'user', keys: ['user-1'], variationId: 'on' }
-    const itself = { attribute: 'g', operator: 'flag_is', value: 'on' }
-    const { isInactive, hasTarget, isMalformed, ...plain } = {
-      hasSegment: flagDefinition('a', { rules: [ruleDefinition({ segmentId: 'x' })] }),
-      isInactive: { ...withRule('b', isPro), isActive: false },
-      hasTarget: flagDefinition('c', { targets: [target] }),
-      hasNoRules: flagDefinition('d'),
-      hasRule: withRule('e', isPro),
-      hasOther: flagDefinition('f', { rules: [ruleDefinition({ segmentId: 'y' })] }),
-      isMalformed: withRule('g', itself),
-      hasSame: flagDefinition('h', { rules: [ruleDefinition({ segmentId: 'x' })] }),
-    }
-    const others = [isInactive, hasTarget, isMalformed]
-    const segments = ['x', 'y'].map((id) => segmentDefinition(id))
-    const flags = [...Object.values(plain), ...others]
+    const onFlag = (attribute: string) => ({ attribute, operator: 'flag_is', value: 'on' })
+    const prerequisites = [{ flagId: 'id of e', variationIds: ['on'] }]
+    const flags = [
+      flagDefinition('a', { rules: [ruleDefinition({ segmentId: 'x' })] }),
+      { ...withRule('inactive', isPro), isActive: false },
+      flagDefinition('c', { targets: [target] }),
+      flagDefinition('without rules'),
+      flagDefinition('without rules, with a prerequisite', { prerequisites }),
+      { ...withRule('e', isPro), prerequisites: [] },
+      flagDefinition('f', { rules: [ruleDefinition({ segmentId: 'y' })], prerequisites }),
+      withRule('malformed', onFlag('malformed')),
+      flagDefinition('h', { rules: [ruleDefinition({ segmentId: 'x' })] }),
+      withRule('i', onFlag('a')),
+    ]
+    const segments = ['x', 'y', 'unused'].map((id) => segmentDefinition(id))
     const flagSet = compileFlagSet(flagSetDefinition(flags, segments))
-    const { segmentIds, others: alone, references } = ruleMatrixOf(flagSet)
+    const { segments: indexed, sources } = ruleMatrixOf(flagSet)
     const grouped = groupsIn(flagSet).flatMap((group) => group.flags.map(({ key }) => key))
-    expect(grouped).toEqual(['a', 'e', 'f', 'h'])
-    expect(alone).toEqual([2])
-    expect(segmentIds).toEqual(['x', 'y'])
-    expect(references.map(({ name }) => name)).toEqual(['plan'])
+    expect(grouped).toEqual(['a', 'c', 'e', 'f', 'h', 'i'])
+    expect(indexed.ids).toEqual(['x', 'y'])
+    expect(sources.map(({ name }) => name)).toEqual(['key of user', 'attribute plan'])
+  })
+
+  it('The flags of a group are sorted by the rest of the salt and the bucketing key of their first rollouts', () => {
+    const rolledOut = (key: string, salt: string, bucketBy: string) => {
+      const ranges = [{ variationId: 'on', from: 0, to: 100_000 }]
+      const basis = { id: 'r', scheme: 'ff', strategy: 'percentage', ranges } as const
+      const rules = [
+        ruleDefinition({ conditions: [isPro] }),
+        ruleDefinition({ id: 'split', orderIndex: 1, variationId: null, rolloutId: 'r' }),
+      ]
+      return flagDefinition(key, { rules, rollouts: [{ ...basis, salt, bucketBy }] })
+    }
+    const flags = [
+      ...[
+        rolledOut('a', 'abc', 'user.key'),
+        withRule('b', isPro),
+        rolledOut('c', 'ab', 'user.key'),
+      ],
+      ...[
+        rolledOut('d', 'abc', 'plan'),
+        rolledOut('e', 'abcdefg', 'user.key'),
+        withRule('f', isPro),
+      ],
+    ]
+    const [group] = groupsIn(versionOf(flags))
+    expect(group?.flags.map(({ key }) => key)).toEqual(['a', 'e', 'b', 'f', 'c', 'd'])
   })
 
   it('A shard contains only the flags and rule rows that still exist', () => {

@@ -18,8 +18,9 @@ import {
   variationAt,
 } from '../all-flags.ts'
 import { evaluateValue } from '../evaluation/evaluate.ts'
-import { compileFlagSet } from '../evaluation/flag-set.ts'
+import { compileFlagSet, prepareDefinitions } from '../evaluation/flag-set.ts'
 import type { FlagDefinition } from '../model/definition.ts'
+import { runToEnd } from '../model/incremental.ts'
 import { ruleMatrixOf } from './batch-cache.ts'
 
 /** A fixed seed, so that a failure is reproducible. */
@@ -209,6 +210,7 @@ describe('evaluateAll for successive versions', () => {
     const after = () => compileFlagSet(flagSetDefinition(changed, [segment]), { previous })
     const [whole, interrupted] = [after(), after()]
     expect([...prepareIncrementally(whole)].length).toBeGreaterThan(4)
+    runToEnd(prepareDefinitions(interrupted))
     const chunks = prepareIncrementally(interrupted)
     chunks.next()
     const answer = jsonOf(evaluateAll(interrupted, context, now))

@@ -87,7 +87,7 @@ describe('indexSegments', () => {
     }
     const first = compileFlagSet({ ...flagSetDefinition(flags), segments: [one, other] })
     const { index } = ruleMatrixOf(first).segments
-    expect(index.attributes).toHaveLength(1)
+    expect(index.values).toHaveLength(1)
     expect(ruleMatrixOf(compiled([one, { ...other }])).segments.index).toBe(index)
     expect(ruleMatrixOf(compiled([one, { ...other, logicalOp: 'NOT' }])).segments.index).not.toBe(
       index,
@@ -109,28 +109,73 @@ describe('indexSegments', () => {
     return compileFlagSet(flagSetDefinition(flags, segments), { previous })
   }
 
+  const isIn = (id: string) => ({ attribute: '', operator: 'in_segment', value: `["${id}"]` })
+  const isOneOf = { attribute: '', operator: 'in_segment', value: '["before","none"]' }
+  const isNotIn = { attribute: '', operator: 'not_in_segment', value: '["before"]' }
+
   it.each<[name: string, rows: number, changes: Partial<SegmentDefinition>]>([
     ['the operator AND', 1, { rules: [isPlan('a'), isPlan('b')] }],
     ['the operator OR', 2, { rules: [isPlan('a'), isPlan('b')], logicalOp: 'OR' }],
-    ['the operator NOT', 2, { rules: [isPlan('a'), isPlan('b')], logicalOp: 'NOT' }],
+    ['the operator NOT', 0, { rules: [isPlan('a'), isPlan('b')], logicalOp: 'NOT' }],
     ['an unknown operator', 0, { rules: [isPlan('a')], logicalOp: 'XOR' as 'OR' }],
     ['no conditions', 0, { rules: [] }],
-    ['`force`', 0, { rules: [isPlan('a')], force: true }],
-    ['included keys', 0, { rules: [isPlan('a')], included: ['user-1'] }],
-    ['excluded keys', 0, { rules: [isPlan('a')], excluded: ['user-1'] }],
-    ['a condition that searches for text', 0, { rules: [isPlan('a'), contains], logicalOp: 'OR' }],
-  ])('Of the rule rows, a segment with %s has %d', (_, rows, changes) => {
+    ['`force`', 1, { rules: [isPlan('a')], force: true }],
+    ['`force` and the operator NOT', 1, { rules: [isPlan('a')], force: true, logicalOp: 'NOT' }],
+    ['included keys', 1, { rules: [isPlan('a')], included: ['user-1'] }],
+    ['excluded keys', 1, { rules: [isPlan('a')], excluded: ['user-1'] }],
+    ['a condition that searches for text', 2, { rules: [isPlan('b'), contains], logicalOp: 'OR' }],
+    ['a condition on a segment', 1, { rules: [isPlan('a'), isIn('before')] }],
+    ['a condition on two segments', 2, { rules: [isPlan('b'), isOneOf], logicalOp: 'OR' }],
+    ['a negative condition on a segment', 1, { rules: [isPlan('a'), isNotIn] }],
+    ['an invalid condition', 0, { rules: [isPlan('a'), { ...contains, operator: 'unheard-of' }] }],
+  ])('A segment with %s has %d rule rows', (_, rows, changes) => {
     const before = segmentDefinition('before', { rules: [isPlan('a')] })
-    const flagSet = requiring([before, segmentDefinition('tested', changes)])
-    const numbers = Array.from({ length: rows }, (_each, at) => 2 ** (at + 1))
-    const pairs = rows === 0 ? [0] : [1, 0, numbers.reduce((sum, number) => sum + number, 0)]
-    expect([...ruleMatrixOf(flagSet).segments.rows]).toEqual([1, 0, 1, ...pairs])
+    const segments = [before, segmentDefinition('tested', changes), segmentDefinition('none')]
+    const flagSet = requiring(segments, ['before', 'tested'])
+    const bits = Array.from({ length: rows }, (_each, at) => 2 << at)
+    const pairs = rows === 0 ? [0] : [1, 0, bits.reduce((sum, bit) => sum | bit, 0)]
+    const [first, tested] = ruleMatrixOf(flagSet).segments.segments
+    expect([...(first?.rows ?? [])]).toEqual([1, 0, 1])
+    expect([...(tested?.rows ?? [])]).toEqual(pairs)
+    expect(tested?.isSeparate).toBe(changes.logicalOp === 'NOT' && changes.force !== true)
     for (const plan of ['a', 'b', 'c']) {
-      const context = { kind: 'user', key: 'user-1', plan }
-      expect(valuesOf(evaluateAll(flagSet, context, 0))['tested']).toBe(
-        evaluateValue(flagSet, 'tested', context, 0),
-      )
+      for (const key of ['user-1', 'user-2']) {
+        const context = { kind: 'user', key, plan }
+        expect(valuesOf(evaluateAll(flagSet, context, 0))['tested']).toBe(
+          evaluateValue(flagSet, 'tested', context, 0),
+        )
+      }
     }
+  })
+
+  it('The segment index contains the segments that other segments require, and the parts that decide them', () => {
+    const segments = [
+      segmentDefinition('outer', { rules: [isIn('middle'), contains, contains] }),
+      segmentDefinition('middle', {
+        rules: [isIn('inner'), isIn('last'), contains],
+        logicalOp: 'OR',
+        included: ['user-1'],
+      }),
+      segmentDefinition('inner', { rules: [isPlan('a')], keyAttribute: 'plan', excluded: ['x'] }),
+      segmentDefinition('last', { force: true }),
+      segmentDefinition('unused', { force: true }),
+    ]
+    const { segments: indexed } = ruleMatrixOf(requiring(segments, ['outer']))
+    expect(indexed.ids).toEqual(['outer', 'middle', 'inner', 'last'])
+    expect(indexed.segments.map(({ segment }) => segment?.definition.id)).toEqual(indexed.ids)
+    expect(indexed.segments.map(({ keys }) => keys?.name)).toEqual([
+      ...[undefined, 'attribute user.key', 'attribute plan', undefined],
+    ])
+    expect(indexed.index.segmentIds).toEqual(['middle', 'inner', 'last'])
+    // A set of one word takes three numbers.
+    const ofMiddle = [
+      { slot: 2, place: 3 },
+      { slot: 3, place: 6 },
+    ]
+    expect(indexed.segments.map(({ required }) => required)).toEqual([
+      ...[[{ slot: 1, place: 0 }], ofMiddle, [], []],
+    ])
+    expect(indexed.segments.map(({ conditions }) => conditions)).toEqual([[0], [0], [], []])
   })
 
   it('The segment index is rebuilt if rules require another list of segments', () => {

@@ -1,18 +1,24 @@
 import { describe, expect, it } from 'vitest'
-import { ValuesTemplate } from './values-template.ts'
+import { propertyNames, ValuesTemplate } from './values-template.ts'
 
 /** Returns a template. The value of each name is `null` or one of two texts that contain it. */
 function templateOf(names: readonly string[]) {
   const template = new ValuesTemplate(
-    names,
+    propertyNames(names),
     Int32Array.from(names, (_, at) => 3 * at),
+    names.flatMap((name) => valuesOf(name)),
   )
-  const values = names.flatMap((name) => [null, `${name} one`, `${name} two`])
-  return {
-    fill: (served: readonly number[], start = 0) => {
-      const codes = [...Array<number>(start).fill(7), ...served.map((each) => each << 3)]
-      return template.fill(values, Int32Array.from(codes), start)
-    },
+  return { template, fill: fillOf(template) }
+}
+
+function valuesOf(name: string): readonly (string | null)[] {
+  return [null, `${name} one`, `${name} two`]
+}
+
+function fillOf(template: ValuesTemplate) {
+  return (served: readonly number[], start = 0) => {
+    const codes = [...Array<number>(start).fill(7), ...served.map((each) => each << 3)]
+    return template.fill(Int32Array.from(codes), start)
   }
 }
 
@@ -29,7 +35,7 @@ describe('ValuesTemplate', () => {
       for (const start of [0, 5]) {
         const served = names.map((_, at) => (at + start) % 3)
         const expected = names.map((name, at) => {
-          return [name, [null, `${name} one`, `${name} two`][served[at] ?? 0]]
+          return [name, valuesOf(name)[served[at] ?? 0]]
         })
         expect(Object.entries(fill(served, start))).toEqual(expected)
       }
@@ -74,5 +80,73 @@ describe('ValuesTemplate', () => {
     const first = fill(names.map(() => 1))
     fill(names.map(() => 2))
     expect(first['flag-3']).toBe('flag-3 one')
+  })
+
+  /** Expects a fill to have the right values, in the order of the names. */
+  const expectFill = (
+    fill: ReturnType<typeof fillOf>,
+    names: readonly string[],
+    served: readonly number[],
+  ) => {
+    const expected = names.map((name, at) => [name, valuesOf(name)[served[at] ?? 0]])
+    expect(Object.entries(fill(served))).toEqual(expected)
+  }
+
+  it.each([
+    ['rare other values', (at: number, turn: number) => ((at + turn) % 20 === 0 ? 2 : 1)],
+    ['equally frequent values', (at: number, turn: number) => (at * turn + turn) % 3],
+    [
+      'a change of the most frequent value',
+      (at: number, turn: number) => (turn < 100 ? at % 3 : 1),
+    ],
+  ])(
+    'The template is renewed during 8,300 fills with %s, and every fill is right',
+    (_, servedAt) => {
+      for (const [count, last] of [
+        [40, 8_226],
+        [600, 80],
+      ] as const) {
+        const names = namesOf(count)
+        const { fill } = templateOf(names)
+        const turns = [...Array(80).keys(), 8_191, 8_192, 8_193, 8_222, 8_223, 8_224, 8_225].filter(
+          (each) => each < last,
+        )
+        let turn = 0
+        for (const next of turns) {
+          // The fills between are not compared, to save time.
+          for (; turn < next; turn += 1) fill(names.map((__, at) => servedAt(at, turn)))
+          expectFill(
+            fill,
+            names,
+            names.map((__, at) => servedAt(at, next)),
+          )
+          turn += 1
+        }
+      }
+    },
+  )
+
+  it('A template with other values of some flags is right before and after the template is renewed', () => {
+    const names = namesOf(40)
+    for (const fills of [0, 1, 31, 32, 33]) {
+      for (const other of [1, 2]) {
+        const { template, fill } = templateOf(names)
+        for (let turn = 0; turn < fills; turn += 1)
+          fill(names.map((_, at) => 1 + ((at * turn) % other)))
+        const values = names.flatMap((name) => valuesOf(name === 'flag-7' ? 'changed' : name))
+        const next = fillOf(template.withValues(values, [7]))
+        for (const served of [0, 1, 2]) {
+          const expected = names.map(
+            (name) => valuesOf(name === 'flag-7' ? 'changed' : name)[served],
+          )
+          expect(Object.values(next(names.map(() => served)))).toEqual(expected)
+          expectFill(
+            fill,
+            names,
+            names.map(() => served),
+          )
+        }
+      }
+    }
   })
 })

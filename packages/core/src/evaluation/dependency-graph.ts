@@ -21,24 +21,26 @@ export function findUnresolvable(
   nodes: readonly DependencyNode[],
   isHop: (name: string, dependency: string) => boolean,
 ): ReadonlySet<string> {
-  const left = new Map(
-    nodes.map(({ name, dependsOn }) => [name, { missing: new Set(dependsOn).size, hops: 0 }]),
-  )
-  const dependents = dependentsByName(nodes)
-  const resolved = nodes.filter(({ dependsOn }) => dependsOn.length === 0).map(({ name }) => name)
-  // The loop appends a node to the list when all dependencies of the node are resolved.
-  for (const name of resolved) {
-    const { hops = 0 } = left.get(name) ?? {}
-    left.delete(name)
-    for (const dependent of dependents.get(name) ?? []) {
-      const state = left.get(dependent)
-      if (state === undefined) continue
-      state.hops = Math.max(state.hops, hops + (isHop(dependent, name) ? 1 : 0))
-      state.missing -= 1
-      if (state.missing === 0 && state.hops <= MAX_DEPENDENCY_HOPS) resolved.push(dependent)
+  // The number of hops of the longest chain from each node that is resolved.
+  const hops = new Map<string, number>()
+  const isResolvable = ({ name, dependsOn }: DependencyNode) => {
+    let longest = 0
+    for (const other of dependsOn) {
+      const further = hops.get(other)
+      if (further === undefined) return false
+      if (further >= longest) longest = further + (isHop(name, other) ? 1 : 0)
     }
+    if (longest <= MAX_DEPENDENCY_HOPS) hops.set(name, longest)
+    return longest <= MAX_DEPENDENCY_HOPS
   }
-  return new Set(left.keys())
+  // The direction alternates, so that chains in the order of the nodes take one or two rounds. The
+  // limit of hops also limits the number of rounds.
+  let left = [...nodes]
+  for (let before = Number.POSITIVE_INFINITY; left.length < before; ) {
+    before = left.length
+    left = left.reverse().filter((node) => !isResolvable(node))
+  }
+  return new Set(left.map(({ name }) => name))
 }
 
 /** Returns `names`, and the names of all their direct and indirect dependencies. */
@@ -69,11 +71,11 @@ function reachableFrom(
 
 function dependentsByName(
   nodes: readonly DependencyNode[],
-): ReadonlyMap<string, ReadonlySet<string>> {
-  const dependents = new Map<string, Set<string>>()
+): ReadonlyMap<string, readonly string[]> {
+  const dependents = new Map<string, string[]>()
   for (const { name, dependsOn } of nodes) {
     for (const dependency of dependsOn) {
-      getOrMake(dependents, dependency, () => new Set()).add(name)
+      getOrMake(dependents, dependency, () => []).push(name)
     }
   }
   return dependents

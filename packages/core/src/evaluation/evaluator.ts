@@ -1,11 +1,11 @@
-import { findContextKey, readBucketingKey } from '../model/attribute.ts'
+import { findContextKey, type Parts, partsOf, readBucketingKey } from '../model/attribute.ts'
 import { type EvaluationContext, isEmptyContext } from '../model/context.ts'
 import type { ConditionScope } from '../operators/condition.ts'
 import { bucketFor, type CompiledRollout, placeIn, rangeNumber } from '../rollouts/rollout.ts'
 import type { EvaluationDetail } from './detail.ts'
 import type { CompiledFlag } from './flag.ts'
 import type { Outcome } from './outcome.ts'
-import { type CompiledRule, matchesRule } from './rule.ts'
+import { type CompiledRule, matchesRule, type Serve } from './rule.ts'
 import { type CompiledSegment, matchesSegment } from './segment.ts'
 import { detailOf, type EvaluationStep, type RolloutStep } from './trace.ts'
 
@@ -29,6 +29,19 @@ export const NONE_MALFORMED: ReadonlySet<string> = new Set()
 /** The steps of the evaluation of one flag, without the steps of the flags that it depends on. */
 type Trace = EvaluationStep[]
 
+/** Results that an evaluation needs several times. */
+interface Results {
+  /** The outcomes of the flags that conditions and prerequisites refer to. */
+  outcomes: Map<CompiledFlag, Outcome> | undefined
+  /** The results of the segments, by id. */
+  segments: Map<string, boolean> | undefined
+  parts: Parts | undefined
+}
+
+function newResults(): Results {
+  return { outcomes: undefined, segments: undefined, parts: undefined }
+}
+
 /**
  * Evaluates flags for one context at one point in time (epoch milliseconds). The loops use indexes,
  * because iterators would slow down the evaluation of simple flags.
@@ -36,17 +49,23 @@ type Trace = EvaluationStep[]
 export class Evaluator implements ConditionScope {
   readonly context: EvaluationContext
   readonly #flagSet: EvaluatedFlags
-  readonly #now: number
-  /** The outcomes of the flags that conditions and prerequisites refer to. */
-  #outcomes: Map<CompiledFlag, Outcome> | undefined
-  /** The results of the segments, by id. */
-  #segments: Map<string, boolean> | undefined
+  /** The time of the evaluation, in epoch milliseconds. */
+  readonly now: number
+  #results: Results | undefined
 
   constructor(flagSet: EvaluatedFlags, context: EvaluationContext, now: number) {
     this.#flagSet = flagSet
     // Callers without type checks can pass `undefined` or `null`.
     this.context = context ?? {}
-    this.#now = now
+    this.now = now
+  }
+
+  /** The kinds of the context, which are found once. */
+  get parts(): Parts | undefined {
+    if (this.context.kind !== 'multi') return undefined
+    this.#results ??= newResults()
+    this.#results.parts ??= partsOf(this.context)
+    return this.#results.parts
   }
 
   /** Evaluates a flag and returns its outcome. Adds each step to `trace` if it is passed. */
@@ -81,15 +100,16 @@ export class Evaluator implements ConditionScope {
   }
 
   isInSegment(segmentId: string): boolean {
-    const known = this.#segments?.get(segmentId)
+    const known = this.#results?.segments?.get(segmentId)
     if (known !== undefined) return known
     const segment = this.#flagSet.segments.get(segmentId)
     if (segment === undefined) return false
     const isIn = matchesSegment(segment, this)
     // The evaluation of a segment without conditions is as fast as a lookup in the map.
     if (segment.conditions.length === 0) return isIn
-    this.#segments ??= new Map()
-    this.#segments.set(segmentId, isIn)
+    this.#results ??= newResults()
+    this.#results.segments ??= new Map()
+    this.#results.segments.set(segmentId, isIn)
     return isIn
   }
 
@@ -97,7 +117,7 @@ export class Evaluator implements ConditionScope {
    * Returns the outcome of a rule that matches, or `undefined` if the rule does not serve the
    * context.
    */
-  serveRule({ serve }: CompiledRule): Outcome | undefined {
+  follow(serve: Serve): Outcome | undefined {
     switch (serve.kind) {
       case 'variation':
       case 'broken':
@@ -141,7 +161,7 @@ export class Evaluator implements ConditionScope {
       if (rule === undefined) continue
       const isMatch = matchesRule(rule, this)
       trace?.push({ kind: 'rule', rule, isMatch, rollout: isMatch ? this.#place(rule) : undefined })
-      const outcome = isMatch ? this.serveRule(rule) : undefined
+      const outcome = isMatch ? this.follow(rule.serve) : undefined
       if (outcome !== undefined) return outcome
     }
     return undefined
@@ -152,11 +172,12 @@ export class Evaluator implements ConditionScope {
    */
   #outcomeOf(flag: CompiledFlag | undefined): Outcome | undefined {
     if (flag === undefined) return undefined
-    const known = this.#outcomes?.get(flag)
+    const known = this.#results?.outcomes?.get(flag)
     if (known !== undefined) return known
     const outcome = this.evaluate(flag)
-    this.#outcomes ??= new Map()
-    this.#outcomes.set(flag, outcome)
+    this.#results ??= newResults()
+    this.#results.outcomes ??= new Map()
+    this.#results.outcomes.set(flag, outcome)
     return outcome
   }
 
@@ -165,13 +186,13 @@ export class Evaluator implements ConditionScope {
    * contains the bucket, or if the context has no bucketing key.
    */
   #rangeNumber(rollout: CompiledRollout): number {
-    const key = readBucketingKey(this.context, rollout.bucketBy)
-    return key === undefined ? -1 : rangeNumber(rollout, bucketFor(rollout, key), this.#now)
+    const key = readBucketingKey(this.context, rollout.bucketBy, this.parts)
+    return key === undefined ? -1 : rangeNumber(rollout, bucketFor(rollout, key), this.now)
   }
 
   #place({ serve }: CompiledRule): RolloutStep | undefined {
     if (serve.kind !== 'rollout') return undefined
     const { rollout } = serve
-    return { rollout, placement: placeIn(rollout, this.context, this.#now) }
+    return { rollout, placement: placeIn(rollout, this.context, this.now) }
   }
 }

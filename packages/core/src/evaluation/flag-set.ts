@@ -1,16 +1,16 @@
-import { compareCodePoints } from '../model/code-point.ts'
-import type { ConditionDefinition, FlagSetDefinition } from '../model/definition.ts'
+import { sortByCodePoints } from '../model/code-point.ts'
+import type { FlagSetDefinition } from '../model/definition.ts'
 import type { Extensions } from '../model/extensions.ts'
-import { type Incremental, runToEnd } from '../model/incremental.ts'
+import { type Incremental, Pace, runToEnd } from '../model/incremental.ts'
 import { isSameDefinition } from '../model/json.ts'
-import { sharedConditions } from '../operators/condition.ts'
+import { ConditionCompiler } from '../operators/condition.ts'
 import { type GradualRollout, timestampsOf } from '../rollouts/gradual-rollout.ts'
 import { EvaluationCache } from './evaluation-cache.ts'
 import { NONE_MALFORMED } from './evaluator.ts'
-import { type CompiledFlag, compileFlag } from './flag.ts'
+import { CompiledFlag } from './flag.ts'
 import { type FlagDependencies, findDependencies } from './flag-dependencies.ts'
 import { flagName } from './references.ts'
-import { type CompiledSegment, compileSegment } from './segment.ts'
+import { CompiledSegment } from './segment.ts'
 
 /** The compiled definitions of an environment, ready for evaluation. Immutable. */
 export interface FlagSet {
@@ -55,9 +55,9 @@ export interface CompileOptions {
 }
 
 /**
- * Compiles the definitions of an environment. Never throws. A broken flag serves its default
- * variation with the reason `ERROR`, and `findIssues` returns its faults. The definition must not
- * be modified afterwards.
+ * Compiles the definitions of an environment. Never throws. A flag or segment is compiled when it is
+ * first evaluated. A broken flag serves its default variation with the reason `ERROR`, and
+ * `findIssues` returns its faults. The definition must not be modified afterwards.
  */
 export function compileFlagSet(
   definition: FlagSetDefinition,
@@ -68,7 +68,7 @@ export function compileFlagSet(
 
 /**
  * Compiles like `compileFlagSet`, and yields about every millisecond, so that a server can do other
- * work meanwhile.
+ * work meanwhile. `prepareDefinitions` then compiles the flags and segments in the same way.
  *
  * @example
  * const work = compileIncrementally(definition, { previous })
@@ -84,35 +84,43 @@ export function* compileIncrementally(
 ): Incremental<FlagSet> {
   const { extensions = {} } = options
   const previous = reusable(options.previous, extensions)
-  const compileCondition = sharedConditions(extensions)
-  const segments = yield* compileAll(definition.segments, {
+  const compiler = new ConditionCompiler(extensions)
+  const segments = yield* indexed(definition.segments, {
     nameOf: (segment) => segment?.id,
-    conditionsOf: ({ rules }) => rules,
-    compileCondition,
-    // biome-ignore lint/correctness/useYield: a segment is compiled in one chunk.
-    *compile(segment) {
-      return compileSegment(segment, compileCondition)
-    },
+    create: (segment) => new CompiledSegment(segment, compiler),
     known: previous?.segments,
   })
-  const flags = yield* compileAll(definition.flags, {
+  const flags = yield* indexed(definition.flags, {
     nameOf: (flag) => flag?.key,
-    conditionsOf: ({ rules }) => rules.flatMap(({ conditions }) => conditions),
-    compileCondition,
-    compile: (flag) => compileFlag(flag, extensions, compileCondition),
+    create: (flag) => new CompiledFlag(flag, compiler),
     known: previous?.flags,
   })
-  return toFlagSet({ definition, extensions, segments, flags }, previous)
+  return yield* toFlagSet({ definition, extensions, segments, flags }, previous)
 }
 
-function toFlagSet(
+/**
+ * Compiles the flags and segments that have not been compiled yet, and yields about every
+ * millisecond. Without this call, each is compiled when it is first evaluated.
+ * `prepareIncrementally` of `@ff/core/all-flags` includes this preparation.
+ */
+export function* prepareDefinitions({ flagsByKey, segments }: FlagSet): Incremental<void> {
+  const pace = new Pace()
+  for (const segment of segments.values()) yield* segment.prepare(pace)
+  for (const flag of flagsByKey.values()) yield* flag.prepare(pace)
+}
+
+function* toFlagSet(
   compiled: Pick<FlagSet, 'definition' | 'extensions' | 'segments' | 'flags'>,
   previous: FlagSet | undefined,
-): FlagSet {
+): Incremental<FlagSet> {
   const { definition, flags, segments } = compiled
+  const pace = new Pace()
   const ordered = [...flags.values()]
-  const flagsById = new Map(ordered.map((flag) => [flag.definition.id, flag]))
+  const flagsById = new Map<string, CompiledFlag>()
+  for (const flag of ordered) flagsById.set(flag.definition.id, flag)
+  if (pace.add(flags.size)) yield
   const dependencies = findDependencies({ flags, flagsById, segments }, previous?.dependencies)
+  if (pace.add(flags.size)) yield
   return Object.freeze({
     ...compiled,
     version: definition.version,
@@ -126,100 +134,48 @@ function toFlagSet(
   })
 }
 
-interface DefinitionOptions<Definition, Compiled> {
+interface IndexOptions<Definition, Compiled> {
   readonly nameOf: (definition: Definition) => unknown
-  readonly conditionsOf: (definition: Definition) => readonly ConditionDefinition[]
-  readonly compileCondition: (definition: ConditionDefinition) => unknown
-  readonly compile: (definition: Definition) => Incremental<Compiled>
+  /** Throws if the definition does not have the declared type. */
+  readonly create: (definition: Definition) => Compiled
   /** The compiled definitions of the previous flag set. */
   readonly known: ReadonlyMap<string, Compiled> | undefined
 }
 
-/** The number of definitions that are compiled without interruption. */
-const DEFINITIONS_PER_CHUNK = 8
-/** The number of characters of condition values that are compiled without interruption. */
-const CHARACTERS_PER_CHUNK = 4096
+/** The work of the first look at a definition. */
+const INDEX_WORK = 64
 
-function* compileAll<Definition, Compiled extends { readonly definition: Definition }>(
+/** Returns the definitions by name. Definitions that `known` contains are reused. */
+function* indexed<Definition, Compiled extends { readonly definition: Definition }>(
   definitions: readonly Definition[],
-  options: DefinitionOptions<Definition, Compiled>,
+  { nameOf, create, known }: IndexOptions<Definition, Compiled>,
 ): Incremental<ReadonlyMap<string, Compiled>> {
-  const { nameOf, compile, known } = options
-  const compiled = new Map<string, Compiled>()
-  const list = Array.isArray(definitions) ? (definitions as Definition[]) : []
-  for (let at = reuse(list, 0, compiled, options); at < list.length; ) {
-    const definition = list[at] as Definition
+  const found = new Map<string, Compiled>()
+  const pace = new Pace()
+  for (const definition of Array.isArray(definitions) ? (definitions as Definition[]) : []) {
     const name = nameOf(definition)
+    if (typeof name !== 'string' || found.has(name)) continue
+    const before = known?.get(name)
+    if (before?.definition === definition) {
+      found.set(name, before)
+      continue
+    }
     try {
-      if (typeof name === 'string' && !compiled.has(name)) {
-        const before = known?.get(name)
-        const isKnown = before !== undefined && isSameDefinition(before.definition, definition)
-        if (!isKnown) yield* compileLongConditions(definition, options)
-        compiled.set(name, isKnown ? before : yield* compile(definition))
-      }
+      const isKnown = before !== undefined && isSameDefinition(before.definition, definition)
+      found.set(name, isKnown ? before : create(definition))
     } catch {
       // The definition is omitted. `findIssues` reports it.
     }
-    if (compiled.size % DEFINITIONS_PER_CHUNK === 0) yield
-    at = reuse(list, at + 1, compiled, options)
+    if (pace.add(INDEX_WORK)) yield
   }
-  return inOrder(compiled)
+  return inOrder(found)
 }
 
-/**
- * Copies the compiled definitions of the previous flag set, from index `start` up to the first
- * definition that is not the same object. Returns the index of that definition.
- */
-function reuse<Definition, Compiled extends { readonly definition: Definition }>(
-  definitions: readonly Definition[],
-  start: number,
-  compiled: Map<string, Compiled>,
-  { nameOf, known }: DefinitionOptions<Definition, Compiled>,
-): number {
-  let at = start
-  for (; at < definitions.length; at += 1) {
-    const definition = definitions[at] as Definition
-    const name = nameOf(definition) as string
-    const before = known?.get(name)
-    if (before === undefined || before.definition !== definition || compiled.has(name)) break
-    compiled.set(name, before)
-  }
-  return at
-}
-
-/**
- * Compiles the conditions of a definition one by one if their values are long. The results are
- * cached, so that the following compilation of the definition reuses them.
- */
-function* compileLongConditions<Definition, Compiled>(
-  definition: Definition,
-  { conditionsOf, compileCondition }: DefinitionOptions<Definition, Compiled>,
-): Incremental<void> {
-  const conditions = conditionsOf(definition)
-  const length = conditions.reduce((sum, { value }) => sum + value.length, 0)
-  if (length <= CHARACTERS_PER_CHUNK) return
-  let compiled = 0
-  for (const condition of conditions) {
-    compileCondition(condition)
-    compiled += condition.value.length
-    if (compiled <= CHARACTERS_PER_CHUNK) continue
-    compiled = 0
-    yield
-  }
-}
-
-/**
- * Sorts a map by its keys. Most maps are sorted already, and a check is much faster than a sort.
- */
 function inOrder<Value>(map: ReadonlyMap<string, Value>): ReadonlyMap<string, Value> {
-  let last: string | undefined
-  for (const name of map.keys()) {
-    if (last !== undefined && compareCodePoints(last, name) > 0) {
-      return new Map([...map].sort(([left], [right]) => compareCodePoints(left, right)))
-    }
-    last = name
-  }
-  return map
+  const names = sortByCodePoints([...map.keys()])
+  const ordered = new Map<string, Value>()
+  for (const name of names) ordered.set(name, map.get(name) as Value)
+  return ordered
 }
 
 /** Returns `previous`, or `undefined` if it was compiled with other extensions. */
@@ -247,9 +203,11 @@ export function timestampsOfFlags(
 function activeGradualRollouts(
   flags: ReadonlyMap<string, CompiledFlag>,
 ): readonly GradualRollout[] {
-  return [...flags.values()].flatMap(({ definition, gradualRollouts }) =>
-    definition.isActive ? gradualRollouts : [],
-  )
+  const found: GradualRollout[] = []
+  for (const { isActive, gradualRollouts } of flags.values()) {
+    if (isActive) for (const gradual of gradualRollouts) found.push(gradual)
+  }
+  return found
 }
 
 function malformedAmong(

@@ -7,7 +7,12 @@ import {
 } from '../../test/definitions.ts'
 import type { FlagDefinition, TargetDefinition } from '../model/definition.ts'
 import { evaluateFlag } from './evaluate.ts'
-import { compileFlagSet, compileIncrementally } from './flag-set.ts'
+import {
+  compileFlagSet,
+  compileIncrementally,
+  type FlagSet,
+  prepareDefinitions,
+} from './flag-set.ts'
 import { codeCountOf } from './outcome.ts'
 
 const USER = { kind: 'user', key: 'user-1' }
@@ -111,19 +116,6 @@ describe('A compiled flag', () => {
     return compileFlagSet(flagSetDefinition([flagDefinition('flag', changes)])).flags.get('flag')
   }
 
-  it('A flag is plain if it has no targets, no prerequisites and no conditions on flags', () => {
-    const targets = [{ variationId: 'on', kind: 'user', keys: [] }]
-    const prerequisites = [{ flagId: 'x', variationIds: [] }]
-    const onFlag = [{ attribute: 'x', operator: 'flag_is', value: 'on' }]
-    const rules = [ruleDefinition({ conditions: onFlag })]
-    expect(compile({ rules: [ruleDefinition({ segmentId: 's' })] })?.isPlain).toBe(true)
-    for (const changes of [{ targets }, { prerequisites }, { rules }]) {
-      expect(compile(changes)?.isPlain).toBe(false)
-    }
-    expect(compile({ targets, prerequisites })?.isPlain).toBe(false)
-    expect(compile({ targets, rules })?.isPlain).toBe(false)
-  })
-
   it('A flag has gradual rollouts only if its rules use them', () => {
     expect(compile({ rules: [ruleDefinition()] })?.gradualRollouts).toEqual([])
   })
@@ -136,10 +128,16 @@ describe('A compiled flag', () => {
 
 describe('The interruptions of a compilation', () => {
   const chunks = (...flags: FlagDefinition[]) => {
-    return [...compileIncrementally(flagSetDefinition(flags))].length
+    return [...prepareDefinitions(compileFlagSet(flagSetDefinition(flags)))].length
+  }
+  const flags = (count: number) => {
+    return Array.from({ length: count }, (_, at) => flagDefinition(`flag-${at}`))
   }
   const withRules = (count: number) => {
-    const rules = Array.from({ length: count }, (_, at) => ruleDefinition({ id: `${at}` }))
+    const conditions = [{ attribute: 'it', operator: 'exists', value: '' }]
+    const rules = Array.from({ length: count }, (_, at) =>
+      ruleDefinition({ id: `${at}`, conditions }),
+    )
     return flagDefinition('flag', { rules })
   }
   const withValues = (...lengths: number[]) => {
@@ -148,32 +146,46 @@ describe('The interruptions of a compilation', () => {
     })
     return flagDefinition('flag', { rules: [ruleDefinition({ conditions })] })
   }
-
-  it('compileIncrementally yields after every 8 flags', () => {
-    const flags = Array.from({ length: 24 }, (_, at) => flagDefinition(`flag-${at}`))
-    expect([7, 8, 15, 16, 24].map((count) => chunks(...flags.slice(0, count)))).toEqual([
-      0, 1, 1, 2, 3,
-    ])
-  })
-
-  it('compileIncrementally yields after every 32 rules of a flag, and twice more for a large flag', () => {
-    // The two variations count, too.
-    expect([30, 31, 32, 63, 64].map((count) => chunks(withRules(count)))).toEqual([0, 2, 3, 3, 4])
-    const targets = Array.from({ length: 31 }, () => ({
+  const withTarget = (keys: number) => {
+    const target = {
       variationId: 'on',
       kind: 'user',
-      keys: [],
-    }))
-    expect(chunks(flagDefinition('flag', { targets }))).toBe(2)
-    expect(chunks(flagDefinition('flag', { targets: targets.slice(1) }))).toBe(0)
+      keys: Array.from({ length: keys }, (_, at) => `${at}`),
+    }
+    return flagDefinition('flag', { targets: [target] })
+  }
+
+  it('compileIncrementally yields after every 64 new definitions', () => {
+    const count = (flags: FlagDefinition[], previous?: FlagSet) => {
+      return [...compileIncrementally(flagSetDefinition(flags), { previous })].length
+    }
+    expect([63, 64, 127, 128].map((length) => count(flags(length)))).toEqual([0, 1, 1, 2])
+    // In a large flag set, the search for dependencies and for timestamps are separate chunks.
+    expect(count(flags(4096))).toBe(64 + 2)
+    const known = flags(128)
+    const previous = compileFlagSet(flagSetDefinition(known))
+    expect(count([...known, ...flags(191).slice(128)], previous)).toBe(0)
+    expect(count([...known, ...flags(192).slice(128)], previous)).toBe(1)
   })
 
-  it('compileIncrementally yields after every 4,096 characters of condition values', () => {
-    expect(chunks(withValues(4096))).toBe(0)
-    expect(chunks(withValues(2000, 2000))).toBe(0)
-    expect(chunks(withValues(4097))).toBe(1)
-    expect(chunks(withValues(4096, 1))).toBe(1)
-    expect(chunks(withValues(4096, 4096))).toBe(1)
-    expect(chunks(withValues(3000, 3000, 3000, 3000, 3000))).toBe(2)
+  it('The compilation of all flags yields after every 16 flags without rules', () => {
+    expect([15, 16, 31, 32].map((count) => chunks(...flags(count)))).toEqual([0, 1, 1, 2])
+  })
+
+  it('The compilation of a flag yields after every 64 conditions', () => {
+    // The flag itself counts as much as 4 conditions.
+    expect([59, 60, 123, 124].map((count) => chunks(withRules(count)))).toEqual([0, 1, 1, 2])
+  })
+
+  it('The compilation of a flag yields after about 4,000 characters of condition values', () => {
+    expect(chunks(withValues(3775))).toBe(0)
+    expect(chunks(withValues(3776))).toBe(1)
+    expect(chunks(withValues(1900, 1900))).toBe(1)
+    expect(chunks(withValues(5000, 5000, 5000))).toBe(3)
+  })
+
+  it('The compilation of a flag yields after about 4,000 keys of targets', () => {
+    expect(chunks(withTarget(3839))).toBe(0)
+    expect(chunks(withTarget(3840))).toBe(1)
   })
 })

@@ -1,42 +1,26 @@
-import { compareCodePoints } from '../model/code-point.ts'
-import type {
-  ConditionDefinition,
-  FlagDefinition,
-  TargetDefinition,
-  VariationDefinition,
-} from '../model/definition.ts'
+import type { FlagDefinition, TargetDefinition, VariationDefinition } from '../model/definition.ts'
 import { isFlagError } from '../model/errors.ts'
 import type { Extensions } from '../model/extensions.ts'
-import type { Incremental } from '../model/incremental.ts'
+import { type Incremental, MadeOnDemand, Pace, runToEnd } from '../model/incremental.ts'
 import { elementsOf } from '../model/json.ts'
 import { type FlagValue, parseFlagValue } from '../model/value.ts'
-import type { CompiledCondition } from '../operators/condition.ts'
+import type { ConditionCompiler } from '../operators/condition.ts'
 import type { GradualRollout } from '../rollouts/gradual-rollout.ts'
-import { compileRollout } from '../rollouts/rollout.ts'
+import { compileRollout, scheduleOf } from '../rollouts/rollout.ts'
+import { hasFlagShape } from './declared-shape.ts'
 import type { Explanation } from './detail.ts'
 import { type CompiledVariation, fail, type Outcome, type Servable, serve } from './outcome.ts'
-import { type References, referencesOfFlag } from './references.ts'
+import { compareRules, type References, referencesOfFlag } from './references.ts'
 import { type CompiledRule, compileRule } from './rule.ts'
 
-/**
- * A flag that is prepared for evaluation. Created by `compileFlag`. It refers to other flags and
- * segments by key or id only, so that it can be reused until its own definition changes.
- */
-export interface CompiledFlag extends Servable {
-  readonly definition: FlagDefinition
-  readonly key: string
-  readonly isActive: boolean
+/** The parts of a flag that are compiled when they are first needed. */
+interface FlagParts extends Pick<Servable, 'servable'> {
   /** The variations in the order of the definition. */
   readonly variations: readonly CompiledVariation[]
   readonly targets: readonly CompiledTarget[]
   readonly prerequisites: readonly CompiledPrerequisite[]
   /** The rules in the order of their evaluation. */
   readonly rules: readonly CompiledRule[]
-  readonly references: References
-  /** `true` if the flag has no targets, no prerequisites and no conditions on other flags. */
-  readonly isPlain: boolean
-  /** The schedules of all gradual rollouts that rules use. */
-  readonly gradualRollouts: readonly GradualRollout[]
   /** The outcome if no target and no rule matches. */
   readonly fallback: Outcome
   /** The outcome while the flag is inactive. */
@@ -54,6 +38,78 @@ export interface CompiledFlag extends Servable {
   readonly members: readonly string[]
 }
 
+/**
+ * A flag that is compiled when it is first evaluated. It refers to other flags and segments by key
+ * or id only, so that it can be reused until its own definition changes.
+ */
+export class CompiledFlag extends MadeOnDemand<FlagParts> implements FlagParts, Servable {
+  readonly definition: FlagDefinition
+  readonly key: string
+  readonly isActive: boolean
+  readonly references: References
+  /** The schedules of all gradual rollouts that rules use. */
+  readonly gradualRollouts: readonly GradualRollout[]
+
+  /** Throws only if the definition does not have the declared type. */
+  constructor(definition: FlagDefinition, compiler: ConditionCompiler) {
+    super((pace) => compileParts(definition, compiler, pace))
+    this.definition = definition
+    this.key = definition.key
+    this.isActive = definition.isActive
+    if (!hasFlagShape(definition)) runToEnd(this.prepare(new Pace()))
+    this.references = referencesOfFlag(definition, compiler)
+    this.gradualRollouts = gradualRolloutsOf(definition, compiler.extensions)
+  }
+
+  get variations() {
+    return this.parts.variations
+  }
+
+  get servable() {
+    return this.parts.servable
+  }
+
+  get targets() {
+    return this.parts.targets
+  }
+
+  get prerequisites() {
+    return this.parts.prerequisites
+  }
+
+  get rules() {
+    return this.parts.rules
+  }
+
+  get fallback() {
+    return this.parts.fallback
+  }
+
+  get disabled() {
+    return this.parts.disabled
+  }
+
+  get unmet() {
+    return this.parts.unmet
+  }
+
+  get malformed() {
+    return this.parts.malformed
+  }
+
+  get values() {
+    return this.parts.values
+  }
+
+  get members() {
+    return this.parts.members
+  }
+
+  get defaultVariationId() {
+    return this.definition.defaultVariationId
+  }
+}
+
 /** A target that is prepared for evaluation. */
 export interface CompiledTarget {
   readonly kind: string
@@ -68,55 +124,62 @@ export interface CompiledPrerequisite {
   readonly variationIds: ReadonlySet<string>
 }
 
-type CompileCondition = (definition: ConditionDefinition) => CompiledCondition
+const NONE: readonly never[] = []
 
-/** The number of rules that are compiled without interruption. */
-const RULES_PER_CHUNK = 32
+/**
+ * Returns the schedules of the gradual rollouts that the rules of a flag use. Throws if a schedule
+ * does not have the declared type.
+ */
+function gradualRolloutsOf({ rules, rollouts }: FlagDefinition, extensions: Extensions) {
+  if (!rollouts.some(({ strategy }) => strategy === 'gradual')) return NONE
+  const schedules = new Map(
+    rollouts.map((each) => {
+      return [each.id, each.strategy === 'gradual' ? scheduleOf(each, extensions) : undefined]
+    }),
+  )
+  return rules.flatMap(({ rolloutId }) => {
+    return (rolloutId === null ? undefined : schedules.get(rolloutId)) ?? []
+  })
+}
 
-/** Compiles a flag incrementally. Throws only if the definition does not have the declared type. */
-export function* compileFlag(
+function compileRollouts({ rollouts }: FlagDefinition, extensions: Extensions) {
+  const compiled = elementsOf(rollouts).map((each) => compileRollout(each, extensions))
+  return new Map(compiled.map((rollout) => [rollout.id, rollout]))
+}
+
+/** The work of the compilation of a flag without rules. */
+const FLAG_WORK = 256
+
+function* compileParts(
   definition: FlagDefinition,
-  extensions: Extensions,
-  compileCondition: CompileCondition,
-): Incremental<CompiledFlag> {
-  const { key, isActive, defaultVariationId, targets, prerequisites } = definition
+  compiler: ConditionCompiler,
+  pace: Pace,
+): Incremental<FlagParts> {
+  const { key, defaultVariationId, prerequisites } = definition
+  if (pace.add(FLAG_WORK)) yield
   const variations = elementsOf(definition.variations).map((each, index) => {
     return compileVariation(definition, each, index)
   })
   const readable = variations.filter(({ fault }) => fault === undefined)
   const servable = new Map(readable.map((variation) => [variation.id, variation]))
-  const compiled = elementsOf(definition.rollouts).map((each) => compileRollout(each, extensions))
-  const rollouts = new Map(compiled.map((rollout) => [rollout.id, rollout]))
   const flag: Servable = { servable, defaultVariationId }
+  const rollouts = compileRollouts(definition, compiler.extensions)
   const rules: CompiledRule[] = []
-  for (const rule of elementsOf(definition.rules)) {
-    rules.push(compileRule(rule, { flag, rollouts, compileCondition }))
-    if (rules.length % RULES_PER_CHUNK === 0) yield
+  for (const rule of elementsOf(definition.rules).slice().sort(compareRules)) {
+    rules.push(yield* compileRule(rule, { flag, rollouts, compiler }, pace))
   }
-  rules.sort(compareRules)
-  const isLarge = rules.length + variations.length + targets.length > RULES_PER_CHUNK
-  if (isLarge) yield
-  const references = referencesOfFlag(definition, rules.flatMap(conditionsOf))
-  const compiledTargets = compileTargets(flag, targets)
-  if (isLarge) yield
+  const targets = yield* compileTargets(flag, definition.targets, pace)
   const values = [null, ...variations.map(({ value }) => value)]
   const { fallback, disabled, unmet, malformed } = constantOutcomes(flag, definition)
-  // A literal without spread, so that all flags have the same hidden class.
+  // A literal without spread, so that the parts of all flags have the same hidden class.
   return {
-    definition,
-    key,
-    isActive,
-    defaultVariationId,
     variations,
     servable,
-    targets: compiledTargets,
+    targets,
     prerequisites: elementsOf(prerequisites).map(({ flagId, variationIds }) => {
       return { flagId, variationIds: new Set(variationIds) }
     }),
-    rules,
-    references,
-    isPlain: targets.length + prerequisites.length + references.flagKeys.length === 0,
-    gradualRollouts: rules.flatMap(gradualRolloutOf),
+    rules: rules.slice(),
     fallback,
     disabled,
     unmet,
@@ -124,14 +187,6 @@ export function* compileFlag(
     values,
     members: values.map((value) => `,${JSON.stringify(key)}:${JSON.stringify(value)}`),
   }
-}
-
-function conditionsOf({ conditions }: CompiledRule): readonly CompiledCondition[] {
-  return conditions
-}
-
-function gradualRolloutOf({ serve }: CompiledRule): GradualRollout | [] {
-  return (serve.kind === 'rollout' && serve.rollout.gradual) || []
 }
 
 /** Returns the outcomes that do not depend on the context. */
@@ -153,21 +208,21 @@ function isStatic({ targets, rules, prerequisites }: FlagDefinition): boolean {
   return targets.length === 0 && rules.length === 0 && prerequisites.length === 0
 }
 
-function compareRules({ definition: a }: CompiledRule, { definition: b }: CompiledRule): number {
-  return (
-    a.orderIndex - b.orderIndex ||
-    compareCodePoints(a.createdAt, b.createdAt) ||
-    compareCodePoints(a.id, b.id)
-  )
-}
-
 /** Compiles targets. A target with a kind that is not text is omitted, because it never matches. */
-function compileTargets(flag: Servable, targets: readonly TargetDefinition[]) {
-  const readable = elementsOf(targets).filter(({ kind }) => typeof kind === 'string')
-  return readable.map(({ kind, keys, variationId }) => {
+function* compileTargets(
+  flag: Servable,
+  targets: readonly TargetDefinition[],
+  pace: Pace,
+): Incremental<readonly CompiledTarget[]> {
+  const compiled: CompiledTarget[] = []
+  for (const { kind, keys, variationId } of elementsOf(targets)) {
+    if (typeof kind !== 'string') continue
     const outcome = serve(flag, variationId, { reason: 'TARGETING_MATCH' })
-    return { kind, keys: new Set(keys), variationId, outcome }
-  })
+    const target = { kind, keys: new Set(keys), variationId, outcome }
+    compiled.push(target)
+    if (pace.add(target.keys.size)) yield
+  }
+  return compiled.slice()
 }
 
 function compileVariation(

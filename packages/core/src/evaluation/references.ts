@@ -1,6 +1,11 @@
-import type { FlagDefinition } from '../model/definition.ts'
-import { elementsOf } from '../model/json.ts'
-import type { CompiledCondition } from '../operators/condition.ts'
+import { compareCodePoints } from '../model/code-point.ts'
+import type {
+  ConditionDefinition,
+  FlagDefinition,
+  RuleDefinition,
+  SegmentDefinition,
+} from '../model/definition.ts'
+import type { ConditionCompiler } from '../operators/condition.ts'
 import type { DependencyNode } from './dependency-graph.ts'
 
 // A dependency name consists of a kind, a colon, and a key, an id or the description of an
@@ -57,40 +62,78 @@ export interface References {
   readonly flagIds: readonly string[]
 }
 
+const NONE: readonly string[] = []
+
 /**
- * Returns the references of a flag. `conditions` are the conditions of its rules. An inactive flag
- * has no references.
+ * Returns the references of a flag. An inactive flag has no references. Throws if a rule or a
+ * condition does not have the declared type.
  */
 export function referencesOfFlag(
   { key, isActive, prerequisites, rules }: FlagDefinition,
-  conditions: readonly CompiledCondition[],
+  compiler: ConditionCompiler,
 ): References {
-  const name = flagName(key)
-  if (!isActive) return { node: { name, dependsOn: [] }, flagKeys: [], flagIds: [] }
-  const segmentNames = rules.flatMap(({ segmentId }) => {
-    return segmentId === null ? [] : segmentName(segmentId)
-  })
-  const { dependsOn, flagKeys } = referencesOfConditions(conditions)
-  const flagIds = elementsOf(prerequisites).map(({ flagId }) => flagId)
-  return { node: { name, dependsOn: [...segmentNames, ...dependsOn] }, flagKeys, flagIds }
+  const dependsOn: string[] = []
+  for (const { segmentId } of rules) if (segmentId !== null) dependsOn.push(segmentName(segmentId))
+  const flagKeys: string[] = []
+  for (const { conditions } of referringRules(rules, compiler).sort(compareRules)) {
+    addReferences(conditions, compiler, { dependsOn, flagKeys })
+  }
+  const flagIds = prerequisites.map(({ flagId }) => flagId)
+  const all = (list: readonly string[]) => (isActive && list.length > 0 ? list.slice() : NONE)
+  return {
+    node: { name: flagName(key), dependsOn: all(dependsOn) },
+    flagKeys: all(flagKeys),
+    flagIds: all(flagIds),
+  }
 }
 
-/** Returns the references of a segment. */
+function referringRules(rules: readonly RuleDefinition[], compiler: ConditionCompiler) {
+  const referring: RuleDefinition[] = []
+  for (const rule of rules) {
+    let isReferring = false
+    // A loop to the end, because `canRefer` checks each condition.
+    for (const each of rule.conditions) if (compiler.canRefer(each)) isReferring = true
+    if (isReferring) referring.push(rule)
+  }
+  return referring
+}
+
+/** Compares two rules by the order of their evaluation. */
+export function compareRules(a: RuleDefinition, b: RuleDefinition): number {
+  return (
+    a.orderIndex - b.orderIndex ||
+    compareCodePoints(a.createdAt, b.createdAt) ||
+    compareCodePoints(a.id, b.id)
+  )
+}
+
+/** Returns the references of a segment with these rules. */
 export function referencesOfSegment(
-  id: string,
-  conditions: readonly CompiledCondition[],
+  { id, rules }: Pick<SegmentDefinition, 'id' | 'rules'>,
+  compiler: ConditionCompiler,
 ): References {
-  const { dependsOn, flagKeys } = referencesOfConditions(conditions)
-  return { node: { name: segmentName(id), dependsOn }, flagKeys, flagIds: [] }
+  const dependsOn: string[] = []
+  const flagKeys: string[] = []
+  addReferences(rules, compiler, { dependsOn, flagKeys })
+  return { node: { name: segmentName(id), dependsOn }, flagKeys, flagIds: NONE }
 }
 
-/** Returns the references of conditions. An invalid condition refers only to missing extensions. */
-function referencesOfConditions(conditions: readonly CompiledCondition[]) {
-  const dependsOn = conditions.flatMap(({ segmentIds, missing }) => [
-    ...segmentIds.map(segmentName),
-    ...missing.map((extension) => `extension:${extension}`),
-  ])
-  return { dependsOn, flagKeys: conditions.flatMap(({ flagKey }) => flagKey ?? []) }
+/**
+ * Adds the references of conditions to two lists. Compiles only the conditions that can have
+ * references. An invalid condition refers only to missing extensions.
+ */
+function addReferences(
+  conditions: readonly ConditionDefinition[],
+  compiler: ConditionCompiler,
+  { dependsOn, flagKeys }: { readonly dependsOn: string[]; readonly flagKeys: string[] },
+): void {
+  for (const condition of conditions) {
+    if (!compiler.canRefer(condition)) continue
+    const { segmentIds, missing, flagKey } = compiler.compile(condition)
+    for (const id of segmentIds) dependsOn.push(segmentName(id))
+    for (const extension of missing) dependsOn.push(`extension:${extension}`)
+    if (flagKey !== undefined) flagKeys.push(flagKey)
+  }
 }
 
 /** Returns the dependency names of all references. A prerequisite has the name of its flag id. */

@@ -1,7 +1,12 @@
-import type { ConditionDefinition, RuleDefinition } from '../model/definition.ts'
+import type { RuleDefinition } from '../model/definition.ts'
 import { getOrMake } from '../model/get-or-make.ts'
-import { elementsOf } from '../model/json.ts'
-import { type CompiledCondition, type ConditionScope, matchesAll } from '../operators/condition.ts'
+import type { Incremental, Pace } from '../model/incremental.ts'
+import {
+  type CompiledCondition,
+  type ConditionCompiler,
+  type ConditionScope,
+  matchesAll,
+} from '../operators/condition.ts'
 import type { CompiledRollout } from '../rollouts/rollout.ts'
 import type { Explanation } from './detail.ts'
 import { fail, type Outcome, type Servable, serve } from './outcome.ts'
@@ -31,19 +36,17 @@ export interface RuleSurroundings {
   readonly flag: Servable
   /** The rollouts of the flag, by id. */
   readonly rollouts: ReadonlyMap<string, CompiledRollout>
-  readonly compileCondition: (definition: ConditionDefinition) => CompiledCondition
+  readonly compiler: ConditionCompiler
 }
 
 /** Compiles a rule. Throws only if the definition does not have the declared type. */
-export function compileRule(
+export function* compileRule(
   definition: RuleDefinition,
-  { flag, rollouts, compileCondition }: RuleSurroundings,
-): CompiledRule {
-  return {
-    definition,
-    conditions: elementsOf(definition.conditions).map(compileCondition),
-    serve: compileServe(definition, flag, rollouts),
-  }
+  { flag, rollouts, compiler }: RuleSurroundings,
+  pace: Pace,
+): Incremental<CompiledRule> {
+  const conditions = yield* compiler.compileAll(definition.conditions, pace)
+  return { definition, conditions, serve: compileServe(definition, flag, rollouts) }
 }
 
 function compileServe(

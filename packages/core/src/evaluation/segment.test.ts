@@ -2,12 +2,15 @@ import { describe, expect, it } from 'vitest'
 import { segmentDefinition as segment } from '../../test/definitions.ts'
 import type { EvaluationContext } from '../model/context.ts'
 import type { SegmentDefinition } from '../model/definition.ts'
-import { compileCondition } from '../operators/condition.ts'
-import { compileSegment, matchesSegment } from './segment.ts'
+import { ConditionCompiler } from '../operators/condition.ts'
+import { CompiledSegment, matchesSegment } from './segment.ts'
 
 function isIn(definition: SegmentDefinition, context: EvaluationContext): boolean {
   const none = { isInSegment: () => false, servedVariation: () => undefined }
-  return matchesSegment(compileSegment(definition, compileCondition), { context, ...none })
+  return matchesSegment(new CompiledSegment(definition, new ConditionCompiler({})), {
+    context,
+    ...none,
+  })
 }
 
 const USER = { kind: 'user', key: 'user-1' }

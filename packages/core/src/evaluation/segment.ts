@@ -4,48 +4,75 @@ import {
   readAttribute,
   toKeyText,
 } from '../model/attribute.ts'
-import { type EvaluationContext, isEmptyContext } from '../model/context.ts'
-import type { ConditionDefinition, SegmentDefinition } from '../model/definition.ts'
-import { elementsOf } from '../model/json.ts'
+import { isEmptyContext } from '../model/context.ts'
+import type { SegmentDefinition } from '../model/definition.ts'
+import { type Incremental, MadeOnDemand, Pace, runToEnd } from '../model/incremental.ts'
 import {
   type CompiledCondition,
+  type ConditionCompiler,
   type ConditionScope,
   matchesAll,
   matchesAny,
   matchesNone,
 } from '../operators/condition.ts'
+import { hasSegmentShape } from './declared-shape.ts'
 import { type References, referencesOfSegment } from './references.ts'
 
-/** A segment that is prepared for evaluation. Created by `compileSegment`. */
-export interface CompiledSegment {
-  readonly definition: SegmentDefinition
+/** The parts of a segment that are compiled when they are first needed. */
+interface SegmentParts {
   readonly conditions: readonly CompiledCondition[]
   readonly keyAttribute: AttributeReference
   readonly included: ReadonlySet<string>
   readonly excluded: ReadonlySet<string>
-  readonly references: References
 }
 
-/** Compiles a segment. Throws only if the definition does not have the declared type. */
-export function compileSegment(
-  definition: SegmentDefinition,
-  compileCondition: (definition: ConditionDefinition) => CompiledCondition,
-): CompiledSegment {
-  const conditions = elementsOf(definition.rules).map(compileCondition)
+/** A segment that is compiled when it is first evaluated. */
+export class CompiledSegment extends MadeOnDemand<SegmentParts> implements SegmentParts {
+  readonly definition: SegmentDefinition
+  readonly references: References
+
+  /** Throws only if the definition does not have the declared type. */
+  constructor(definition: SegmentDefinition, compiler: ConditionCompiler) {
+    super((pace) => compileParts(definition, compiler, pace))
+    this.definition = definition
+    if (!hasSegmentShape(definition)) runToEnd(this.prepare(new Pace()))
+    this.references = referencesOfSegment(definition, compiler)
+  }
+
+  get conditions() {
+    return this.parts.conditions
+  }
+
+  get keyAttribute() {
+    return this.parts.keyAttribute
+  }
+
+  get included() {
+    return this.parts.included
+  }
+
+  get excluded() {
+    return this.parts.excluded
+  }
+}
+
+function* compileParts(
+  { rules, keyAttribute, included, excluded }: SegmentDefinition,
+  compiler: ConditionCompiler,
+  pace: Pace,
+): Incremental<SegmentParts> {
   return {
-    definition,
-    conditions,
-    keyAttribute: compileReference(definition.keyAttribute),
-    included: new Set(definition.included),
-    excluded: new Set(definition.excluded),
-    references: referencesOfSegment(definition.id, conditions),
+    conditions: yield* compiler.compileAll(rules, pace),
+    keyAttribute: compileReference(keyAttribute),
+    included: new Set(included),
+    excluded: new Set(excluded),
   }
 }
 
 /** Returns `true` if the segment matches the context of the scope. */
 export function matchesSegment(segment: CompiledSegment, scope: ConditionScope): boolean {
   if (isEmptyContext(scope.context)) return false
-  const list = listWithKeyOf(segment, scope.context)
+  const list = listWithKeyOf(segment, scope)
   if (list !== undefined) return list === 'included'
   return segment.definition.force || matchesConditions(segment, scope)
 }
@@ -56,10 +83,10 @@ export function matchesSegment(segment: CompiledSegment, scope: ConditionScope):
  */
 export function listWithKeyOf(
   { included, excluded, keyAttribute }: CompiledSegment,
-  context: EvaluationContext,
+  { context, parts }: Pick<ConditionScope, 'context' | 'parts'>,
 ): 'included' | 'excluded' | undefined {
   if (included.size === 0 && excluded.size === 0) return undefined
-  const key = toKeyText(readAttribute(context, keyAttribute))
+  const key = toKeyText(readAttribute(context, keyAttribute, parts))
   if (key === undefined) return undefined
   if (excluded.has(key)) return 'excluded'
   return included.has(key) ? 'included' : undefined

@@ -193,7 +193,7 @@ class Explainer {
   #whyInSegment(segment: CompiledSegment): string {
     const { context } = this.#evaluator
     const { force, rules, logicalOp } = segment.definition
-    const list = listWithKeyOf(segment, context)
+    const list = listWithKeyOf(segment, this.#evaluator)
     if (list !== undefined) {
       return `${quote(toKeyText(readAttribute(context, segment.keyAttribute)))} is ${list}`
     }

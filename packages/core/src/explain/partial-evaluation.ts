@@ -75,7 +75,7 @@ export class ContextEvaluation {
       const { serve } = rule
       const key = serve.kind === 'rollout' ? serve.rollout.bucketBy.name : undefined
       if (key !== undefined && !this.#isKnown(key)) return [key]
-      if (this.#evaluator.serveRule(rule) !== undefined) return NONE
+      if (this.#evaluator.follow(rule.serve) !== undefined) return NONE
     }
     return NONE
   }
@@ -127,7 +127,7 @@ export class ContextEvaluation {
     const { included, excluded, keyAttribute, conditions, definition } = segment
     const isListed = included.size > 0 || excluded.size > 0
     if (isListed && !this.#isKnown(keyAttribute.name)) return [keyAttribute.name]
-    const list = listWithKeyOf(segment, this.#context)
+    const list = listWithKeyOf(segment, this.#evaluator)
     if (list !== undefined) return list === 'included'
     if (definition.force) return true
     if (conditions.length === 0) return false

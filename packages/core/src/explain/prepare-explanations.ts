@@ -2,7 +2,7 @@ import { dependenciesOf } from '../evaluation/dependency-graph.ts'
 import type { FlagSet } from '../evaluation/flag-set.ts'
 import { flagName, segmentName } from '../evaluation/references.ts'
 import type { EvaluationContext } from '../model/context.ts'
-import type { Incremental } from '../model/incremental.ts'
+import { type Incremental, Pace } from '../model/incremental.ts'
 import { type CompiledCondition, matchesCondition } from '../operators/condition.ts'
 
 /**
@@ -15,13 +15,17 @@ export function* prepareExplanations(
   flagKeys: Iterable<string>,
   context: EvaluationContext,
 ): Incremental<void> {
+  const pace = new Pace()
   const names = dependenciesOf(flagSet.dependencies.nodes, Array.from(flagKeys, flagName))
   for (const flag of flagSet.flagsByKey.values()) {
     if (!flag.isActive || !names.has(flagName(flag.key))) continue
+    yield* flag.prepare(pace)
     for (const rule of flag.rules) yield* evaluateConditions(rule.conditions, context)
   }
   for (const [id, segment] of flagSet.segments) {
-    if (names.has(segmentName(id))) yield* evaluateConditions(segment.conditions, context)
+    if (!names.has(segmentName(id))) continue
+    yield* segment.prepare(pace)
+    yield* evaluateConditions(segment.conditions, context)
   }
 }
 

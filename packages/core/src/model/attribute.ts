@@ -70,12 +70,46 @@ export function findAttribute(
   return readAttribute(context, compileReference(reference))
 }
 
-/** Returns the same as `findAttribute`, for a parsed reference. */
+/** A kind of a multi context, with its attributes. */
+interface Part {
+  readonly kind: string
+  readonly attributes: JsonObject
+}
+
+/** The kinds of a multi context in the order of lookups: `user`, then the other kinds by name. */
+export type Parts = readonly Part[]
+
+/** Returns the kinds of a multi context, or `undefined` for any other context. */
+export function partsOf(context: EvaluationContext): Parts | undefined {
+  if (context.kind !== 'multi') return undefined
+  const parts: Part[] = []
+  let last = ''
+  let isSorted = true
+  for (const kind of Object.keys(context)) {
+    const attributes = partOf(context, kind)
+    if (attributes === undefined) continue
+    isSorted &&= parts.length === 0 || compareKinds(last, kind) < 0
+    parts.push({ kind, attributes })
+    last = kind
+  }
+  // Most contexts are sorted already, and a check is faster than a sort.
+  return isSorted ? parts : parts.sort(byKind)
+}
+
+function byKind(left: Part, right: Part): number {
+  return compareKinds(left.kind, right.kind)
+}
+
+/**
+ * Returns the same as `findAttribute`, for a parsed reference. `parts` is the result of `partsOf`,
+ * which callers that read several attributes compute once.
+ */
 export function readAttribute(
   context: EvaluationContext,
   reference: AttributeReference,
+  parts: Parts | undefined = partsOf(context),
 ): JsonValue | undefined {
-  if (context.kind === 'multi') return readFromKinds(context, reference)
+  if (parts !== undefined) return readFromParts(context, reference, parts)
   return (
     readName(context, reference.name) ??
     readPath(context, reference.path) ??
@@ -149,45 +183,30 @@ function readRest(part: Attributes, rest: KindReference): JsonValue | undefined 
   )
 }
 
-function readFromKinds(context: Attributes, reference: AttributeReference): JsonValue | undefined {
-  if (reference.name === 'kind') return kindsOf(context)
-  const value =
-    readFirstKind(context, reference, (part, { name }) => readName(part, name)) ??
-    (reference.path.length === 0
-      ? undefined
-      : readFirstKind(context, reference, (part, { path }) => readPath(part, path)))
-  return value ?? readAfterKind(context, reference)
-}
-
-/** Returns the value of the first kind that has one: `user`, then the other kinds by name. */
-function readFirstKind(
+function readFromParts(
   context: Attributes,
   reference: AttributeReference,
-  read: (part: JsonObject, reference: AttributeReference) => JsonValue | undefined,
+  parts: Parts,
 ): JsonValue | undefined {
-  let first: JsonValue | undefined
-  let firstKind = ''
-  for (const kind of Object.keys(context)) {
-    const part = partOf(context, kind)
-    const value = part === undefined ? undefined : read(part, reference)
-    if (value === undefined) continue
-    if (first !== undefined && compareKinds(firstKind, kind) < 0) continue
-    first = value
-    firstKind = kind
+  const { name, path } = reference
+  if (name === 'kind') return parts.map(({ kind }) => kind)
+  for (let at = 0; at < parts.length; at += 1) {
+    const part = parts[at]
+    const value = part && readName(part.attributes, name)
+    if (value !== undefined) return value
   }
-  return first
+  for (let at = 0; at < parts.length && path.length > 0; at += 1) {
+    const part = parts[at]
+    const value = part && readPath(part.attributes, path)
+    if (value !== undefined) return value
+  }
+  return readAfterKind(context, reference)
 }
 
 function partOf(context: Attributes, kind: string): JsonObject | undefined {
   if (kind === 'kind') return undefined
   const part = readName(context, kind)
   return isJsonObject(part) ? part : undefined
-}
-
-function kindsOf(context: Attributes): string[] {
-  return Object.keys(context)
-    .filter((kind) => partOf(context, kind) !== undefined)
-    .sort(compareKinds)
 }
 
 function compareKinds(left: string, right: string): number {
@@ -212,9 +231,10 @@ export function findBucketingKey(context: EvaluationContext, bucketBy: string): 
 export function readBucketingKey(
   context: EvaluationContext,
   bucketBy: AttributeReference,
+  parts?: Parts,
 ): string | undefined {
   if (bucketBy.name !== DEFAULT_BUCKETING || context.kind === 'multi') {
-    return toKeyText(readAttribute(context, bucketBy))
+    return toKeyText(readAttribute(context, bucketBy, parts))
   }
   // Few contexts have these attributes. Reading a constant property name is the fastest check.
   const hasOther = context['user.key'] !== undefined || context['user'] !== undefined

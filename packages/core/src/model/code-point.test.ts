@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { compareCodePoints } from './code-point.ts'
+import { compareCodePoints, sortByCodePoints } from './code-point.ts'
 
 describe('compareCodePoints', () => {
   it('compareCodePoints compares texts by their code points', () => {
@@ -63,3 +63,17 @@ function comparePlainly(left: string, right: string): number {
   }
   return Math.sign(a.length - b.length)
 }
+
+describe('sortByCodePoints', () => {
+  it('sortByCodePoints sorts texts like compareCodePoints', () => {
+    const units = ['\ud7ff', '\ud800', '\udc00', '\ue000', '\uffff', 'a', 'b', '1']
+    const texts = fc.array(fc.constantFrom(...units), { maxLength: 3 }).map((all) => all.join(''))
+    fc.assert(
+      fc.property(fc.array(texts, { maxLength: 8 }), (list) => {
+        const sorted = [...list].sort(compareCodePoints)
+        expect(sortByCodePoints(list)).toEqual(sorted)
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+})

@@ -131,7 +131,16 @@ function wantedOf(literal: JsonValue): Wanted {
   return { text: scalarText(literal), structure: structureIn(literal) }
 }
 
+/** The number of wanted values up to which a search is faster than a set. */
+const FEW = 4
+
 function areAllIn(array: JsonArray, wanted: readonly Wanted[]): boolean {
+  const isShort = array.length * wanted.length <= FEW * FEW
+  if (isShort && wanted.every(({ structure }) => structure === undefined)) {
+    return wanted.every(
+      ({ text }) => text !== undefined && array.some((each) => scalarText(each) === text),
+    )
+  }
   const texts = new Set(array.map(scalarText))
   const structures = new StructureSet()
   if (wanted.some(({ structure }) => structure !== undefined)) {

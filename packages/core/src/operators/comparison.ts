@@ -251,11 +251,13 @@ function asText(value: JsonValue): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-function asFinite(value: JsonValue): number | undefined {
+/** Returns a finite number unchanged, and `undefined` for any other value. */
+export function asFinite(value: JsonValue): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined
 }
 
-function asNumber(value: JsonValue): number | undefined {
+/** Returns a finite number, which can also be text in decimal notation. */
+export function asNumber(value: JsonValue): number | undefined {
   return parsed(value, parseDecimal) ?? asFinite(value)
 }
 

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { conditionFault } from '../authoring/condition-fault.ts'
 import type { ConditionDefinition } from '../model/definition.ts'
+import type { Extensions } from '../model/extensions.ts'
 import { re2 } from '../regex.ts'
 import {
   type CompiledCondition,
+  ConditionCompiler,
   type ConditionScope,
   compileCondition,
   flagReferenceOf,
@@ -12,7 +14,6 @@ import {
   matchesAny,
   matchesCondition,
   matchesNone,
-  sharedConditions,
 } from './condition.ts'
 import { operators } from './operator.ts'
 
@@ -73,11 +74,15 @@ describe('Conditions on attributes', () => {
   })
 })
 
-describe('sharedConditions', () => {
+describe('ConditionCompiler', () => {
   const plain = { attribute: 'plan', operator: 'eq', value: 'pro' }
+  const compilerOf = (extensions: Extensions) => {
+    const compiler = new ConditionCompiler(extensions)
+    return (definition: ConditionDefinition) => compiler.compile(definition)
+  }
 
-  it('sharedConditions compiles equal conditions once and different conditions separately', () => {
-    const compile = sharedConditions({})
+  it('ConditionCompiler compiles equal conditions once and different conditions separately', () => {
+    const compile = compilerOf({})
     const different = [
       plain,
       { ...plain, negate: true },
@@ -95,25 +100,37 @@ describe('sharedConditions', () => {
     expect(compile({ ...plain, negate: false })).toBe(compiled[0])
   })
 
-  it('sharedConditions distinguishes conditions with the same concatenated text', () => {
+  it('ConditionCompiler distinguishes conditions with the same concatenated text', () => {
     const readable = { attribute: 'a', operator: 'eq', value: ' b' }
     const unreadable = { attribute: 'b', operator: 'eq a', value: '' }
     const isReadable = ({ test }: CompiledCondition) => test !== undefined
-    const compile = sharedConditions({})
+    const compile = compilerOf({})
     expect([unreadable, readable].map((each) => isReadable(compile(each)))).toEqual([false, true])
-    const inOtherOrder = sharedConditions({})
+    const inOtherOrder = compilerOf({})
     expect([readable, unreadable].map((each) => isReadable(inOtherOrder(each)))).toEqual([
       true,
       false,
     ])
   })
 
-  it('sharedConditions never reuses a condition for one that is not well-formed', () => {
-    const compile = sharedConditions({})
+  it('ConditionCompiler never reuses a condition for one that is not well-formed', () => {
+    const compile = compilerOf({})
     const odd = { attribute: 1, operator: 'eq', value: 'pro' } as unknown as ConditionDefinition
     expect(() => matchesCondition(compile(odd), scope)).not.toThrow()
     expect(matchesCondition(compile(plain), scope)).toBe(true)
     expect(matchesCondition(compile(odd), scope)).toBe(false)
+  })
+
+  it('canRefer returns true for operators on segments, flags and buckets, and for patterns without an engine', () => {
+    const referring = (extensions: Extensions) => {
+      const compiler = new ConditionCompiler(extensions)
+      const names = [...operators.keys(), 'unknown', 'constructor']
+      return names.filter((operator) => compiler.canRefer({ ...plain, operator }))
+    }
+    const always = ['in_bucket', 'in_segment', 'not_in_segment', 'flag_is', 'flag_is_not']
+    const patterns = ['matches', 'not_matches', 'matches_ci', 'elem_match']
+    expect(referring({ regex: () => undefined })).toEqual(always)
+    expect(referring({})).toEqual([...patterns, ...always])
   })
 })
 

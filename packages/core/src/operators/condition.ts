@@ -1,6 +1,7 @@
 import {
   type AttributeReference,
   compileReference,
+  type Parts,
   readAttribute,
   readBucketingKey,
 } from '../model/attribute.ts'
@@ -8,9 +9,10 @@ import type { EvaluationContext } from '../model/context.ts'
 import type { ConditionDefinition } from '../model/definition.ts'
 import type { Extensions } from '../model/extensions.ts'
 import { getOrMake } from '../model/get-or-make.ts'
-import type { JsonValue } from '../model/json.ts'
-import { parseTexts, type Test, type TestResult } from './comparison.ts'
-import type { Wanted } from './operator.ts'
+import type { Incremental, Pace } from '../model/incremental.ts'
+import { elementsOf, type JsonValue } from '../model/json.ts'
+import { type Expectation, parseTexts, type Test, type TestResult } from './comparison.ts'
+import { operators, type Wanted } from './operator.ts'
 import { isStringSetCondition, StringSetCondition } from './string-set-condition.ts'
 import {
   holdsAfter,
@@ -24,6 +26,8 @@ import {
 /** The input of a condition: a context, and the results of segments and flags for this context. */
 export interface ConditionScope {
   readonly context: EvaluationContext
+  /** The result of `partsOf` for the context, if it has been computed. */
+  readonly parts?: Parts | undefined
   /** Returns `true` if the segment matches the context. `false` if the segment does not exist. */
   isInSegment(segmentId: string): boolean
   /**
@@ -137,16 +141,60 @@ export function flagReferenceOf(definition: ConditionDefinition): FlagReference 
  */
 const LONG_VALUE = 64
 
-/** Returns a function that compiles conditions and reuses the result for equal conditions. */
-export function sharedConditions(
-  extensions: Extensions,
-): (definition: ConditionDefinition) => CompiledCondition {
-  const cache = new Map<string, CompiledCondition>()
-  return (definition) => {
-    const compile = () => compileCondition(definition, extensions)
-    return isWellFormed(definition) ? getOrMake(cache, nameOf(definition), compile) : compile()
+/** Compiles the conditions of a flag set. Equal conditions have the same compiled form. */
+export class ConditionCompiler {
+  readonly extensions: Extensions
+  readonly #compiled = new Map<string, CompiledCondition>()
+  readonly #referring: ReadonlySet<string>
+
+  constructor(extensions: Extensions) {
+    this.extensions = extensions
+    this.#referring = referringOperators(extensions)
+  }
+
+  compile(definition: ConditionDefinition): CompiledCondition {
+    const compile = () => compileCondition(definition, this.extensions)
+    return isWellFormed(definition)
+      ? getOrMake(this.#compiled, nameOf(definition), compile)
+      : compile()
+  }
+
+  /** Compiles conditions. Throws if one of them is not an object with a value. */
+  *compileAll(
+    definitions: readonly ConditionDefinition[],
+    pace: Pace,
+  ): Incremental<readonly CompiledCondition[]> {
+    const compiled: CompiledCondition[] = []
+    for (const definition of elementsOf(definitions)) {
+      compiled.push(this.compile(definition))
+      if (pace.add(CONDITION_WORK + definition.value.length)) yield
+    }
+    // The copy has no room for more elements.
+    return compiled.slice()
+  }
+
+  /**
+   * Returns `true` if a condition can refer to a segment, a flag or a missing extension. Throws like
+   * `compileAll` if the condition is not an object with a value.
+   */
+  canRefer({ operator, value }: ConditionDefinition): boolean {
+    // A value that is not text has no length.
+    return value.length >= 0 && this.#referring.has(operator)
   }
 }
+
+function referringOperators({ regex }: Extensions): ReadonlySet<string> {
+  const referring = [...operators].filter(([, { subject, comparison }]) => {
+    return subject !== 'attribute' || (regex === undefined && REGEX.has(comparison.expects))
+  })
+  return new Set(referring.map(([operator]) => operator))
+}
+
+/** The work of the compilation of a condition, in addition to the length of its value. */
+const CONDITION_WORK = 64
+
+/** The expectations of the comparisons that can require a regular expression engine. */
+const REGEX: ReadonlySet<Expectation> = new Set(['pattern', 'conditions'])
 
 /**
  * Returns a text that differs for different conditions. The lengths show where the operator and the
@@ -163,7 +211,7 @@ export function matchesCondition(condition: CompiledCondition, scope: ConditionS
   if (stringSet === undefined || reference === undefined) {
     return holdsAfter(condition, testResultOf(condition, test, scope))
   }
-  const value = readAttribute(scope.context, reference)
+  const value = readAttribute(scope.context, reference, scope.parts)
   return typeof value === 'string' ? stringSet.holdsFor(value) : holdsFor(condition, value)
 }
 
@@ -217,7 +265,7 @@ function testResultOf(
 ): TestResult {
   if (reference !== undefined) {
     const read = isKey ? readBucketingKey : readAttribute
-    return testFound(test, read(scope.context, reference))
+    return testFound(test, read(scope.context, reference, scope.parts))
   }
   if (flagKey !== undefined) return testFound(test, scope.servedVariation(flagKey))
   return segmentIds.some((segmentId) => scope.isInSegment(segmentId))

@@ -175,7 +175,7 @@ describe('A rollout with the scheme of another system', () => {
     ]
     for (const totalWeight of [99, 0]) {
       const definition = rollout({ strategy: 'variant', ranges, totalWeight })
-      compile(definition, { schemes: new Map([['by-name', spy]]) })
+      detail(definition, '0', { schemes: new Map([['by-name', spy]]) })
     }
     const settings = { salt: 'salt', strategy: 'variant', totalWeight: 99 }
     expect(seen).toEqual([{ ...settings, ranges: [ranges[1], ranges[0]] }])

@@ -56,6 +56,11 @@ export function stepsTaken(gradual: GradualRollout, now: number): number {
   return Math.min(gradual.steps, 1 + Math.floor((now - gradual.startAt) / gradual.interval))
 }
 
+/** Returns the epoch milliseconds of a step. The first step has the number 1. */
+export function stepTime({ startAt, interval }: GradualRollout, step: number): number {
+  return startAt + (step - 1) * interval
+}
+
 /**
  * Returns the epoch milliseconds of the first step after `now`. `undefined` if there is no such
  * step, or if the schedule is invalid.
@@ -64,7 +69,7 @@ export function nextStepAt(definition: GradualRolloutDefinition, now: number): n
   const gradual = compileGradualRollout(definition)
   if (gradual.fault !== undefined) return undefined
   const taken = stepsTaken(gradual, now)
-  return taken < gradual.steps ? gradual.startAt + taken * gradual.interval : undefined
+  return taken < gradual.steps ? stepTime(gradual, taken + 1) : undefined
 }
 
 /** Returns the distinct timestamps of all steps of the gradual rollouts, in ascending order. */
@@ -73,9 +78,9 @@ export function timestampsOf(gradualRollouts: readonly GradualRollout[]): readon
     gradualRollouts.reduce((total, { steps }) => total + steps, 0),
   )
   let length = 0
-  for (const { startAt, interval, steps } of gradualRollouts) {
-    for (let step = 0; step < steps; step += 1) {
-      timestamps[length] = startAt + step * interval
+  for (const gradual of gradualRollouts) {
+    for (let step = 1; step <= gradual.steps; step += 1) {
+      timestamps[length] = stepTime(gradual, step)
       length += 1
     }
   }

@@ -1,6 +1,10 @@
 import { type AttributeReference, compileReference, readBucketingKey } from '../model/attribute.ts'
 import type { EvaluationContext } from '../model/context.ts'
-import type { BucketRange, RolloutDefinition } from '../model/definition.ts'
+import type {
+  BucketRange,
+  GradualRolloutDefinition,
+  RolloutDefinition,
+} from '../model/definition.ts'
 import { FlagError } from '../model/errors.ts'
 import type { BucketingScheme, Extensions } from '../model/extensions.ts'
 import { elementsOf } from '../model/json.ts'
@@ -58,6 +62,16 @@ export function compileRollout(
     gradual,
     fault: fault ?? (dealer === undefined ? 'scheme' : undefined),
   }
+}
+
+/** Returns the schedule of a gradual rollout, or `undefined` if the rollout is invalid. */
+export function scheduleOf(
+  definition: GradualRolloutDefinition,
+  extensions: Extensions,
+): GradualRollout | undefined {
+  const gradual = compileGradualRollout(definition)
+  const hasScheme = findScheme(definition.scheme, extensions) !== undefined
+  return hasScheme && gradual.fault === undefined ? gradual : undefined
 }
 
 type Table = Pick<CompiledRollout, 'ranges' | 'gradual' | 'fault'>
@@ -126,7 +140,8 @@ function gradualRange(gradual: GradualRollout, now: number): BucketRange {
   return { variationId: gradual.variationId, from: 0, to: gradualEnd(gradual, now) }
 }
 
-function gradualEnd(gradual: GradualRollout, now: number): number {
+/** Returns the end of the range of a gradual rollout at `now` (epoch milliseconds). */
+export function gradualEnd(gradual: GradualRollout, now: number): number {
   return Math.min(gradual.target, gradual.increment * stepsTaken(gradual, now))
 }
 

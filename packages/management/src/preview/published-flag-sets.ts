@@ -1,4 +1,9 @@
-import { compileIncrementally, type FlagSet, type FlagSetDefinition } from '@ff/core'
+import {
+  compileIncrementally,
+  type FlagSet,
+  type FlagSetDefinition,
+  prepareDefinitions,
+} from '@ff/core'
 import { mergeChanges } from '@ff/core/changes'
 import { attributesRead } from '@ff/core/explain'
 import { extensions, runInTimeSlices, type TimeSliceQueue } from '@ff/server/plane'
@@ -40,9 +45,11 @@ export class PublishedFlagSets {
   }
 
   /** Compiles a definition. Definitions that `previous` contains are not compiled again. */
-  compile(definition: FlagSetDefinition, previous?: FlagSet): Promise<FlagSet> {
+  async compile(definition: FlagSetDefinition, previous?: FlagSet): Promise<FlagSet> {
     const compiling = compileIncrementally(definition, { previous, extensions })
-    return runInTimeSlices(compiling, this.#slices)
+    const flagSet = await runInTimeSlices(compiling, this.#slices)
+    await runInTimeSlices(prepareDefinitions(flagSet), this.#slices)
+    return flagSet
   }
 
   /** Returns the references that a version reads; `undefined` if they are not cached. */

@@ -346,11 +346,12 @@ export class FlagSetCache {
     const after = await runInTimeSlices(
       compileIncrementally(definition, { previous: before, extensions }),
     )
-    // Without a valid version, broken flags that serve their defaults are better than none.
-    const hasValid = before !== undefined && before.flags.size > 0
-    if (hasValid) assertNoNewFaults(after, before)
     const fresh = { server: after, client: clientView(after, flagSets?.client) }
     for (const kind of SDK_KEY_KINDS) await runInTimeSlices(prepareIncrementally(fresh[kind]))
+    // Without a valid version, broken flags that serve their defaults are better than none.
+    const hasValid = before !== undefined && before.flags.size > 0
+    // After the preparation, which compiles all flags in time slices.
+    if (hasValid) assertNoNewFaults(after, before)
     const swap = { environmentId, after: fresh, before: flagSets, delta }
     if (this.#preparation !== undefined) await runInTimeSlices(this.#preparation(swap))
     entry.flagSets = fresh

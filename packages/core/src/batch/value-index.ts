@@ -1,0 +1,286 @@
+import { getOrMake } from '../model/get-or-make.ts'
+import type { Incremental } from '../model/incremental.ts'
+import type { JsonArray, JsonValue } from '../model/json.ts'
+import { scalarText } from '../operators/comparison.ts'
+import { type CompiledCondition, holdsFor } from '../operators/condition.ts'
+import type { Scale } from '../operators/scale.ts'
+import { addTo, clear } from './bit-set.ts'
+import type { ValueTest } from './rule-row.ts'
+import type { ValueSource } from './value-source.ts'
+
+/** The tests of one value in the rule row with the number `row`. */
+export interface ValueRow {
+  readonly row: number
+  readonly tests: readonly ValueTest[]
+}
+
+/**
+ * The index of one value, created by `indexValue`. It maps the value to a set of rule rows: the
+ * rows with tests that the value passes, and all rows without a test of the value. The sets are bit
+ * sets in `ConditionIndex.bits`, and a *place* is the offset of a set there. A negative place is
+ * the bitwise complement of the offset of a sparse set, which has three numbers: the place of a
+ * full set, and the start and end of the pairs (see `bit-set.ts`) in which both sets differ.
+ */
+export interface ValueIndex {
+  readonly source: ValueSource
+  /** The scale of the value, or `undefined` if texts are listed. */
+  readonly scale: Scale | undefined
+  /** The place of the set for a missing value, and for one of another type. */
+  readonly missing: number
+  /** The place of the set for a text that no test lists. */
+  readonly unlisted: number
+  /** The place of the set for each listed text. */
+  readonly byText: ReadonlyMap<string, number>
+  /** The positions on the scale from which another set applies, in ascending order. */
+  readonly limits: Float64Array
+  /** The place of the set below the first limit, and of the set from each limit on. */
+  readonly places: Int32Array
+  /** All conditions, which are evaluated one by one if the value is an array or object. */
+  readonly conditions: readonly CompiledCondition[]
+  /** The number of the rule row of each of `conditions`. */
+  readonly rows: readonly number[]
+}
+
+/** The number of rule rows that are indexed without interruption. */
+const ROWS_PER_CHUNK = 128
+/** The number of texts and positions that are indexed without interruption. */
+const VALUES_PER_CHUNK = 4096
+
+/** The bit sets of an index while it is built. */
+export interface Sets {
+  /** The size of a set of all rule rows, in 32-bit words. */
+  readonly words: number
+  readonly bits: number[]
+}
+
+/** The value of an index. */
+export type IndexedValue = Pick<ValueIndex, 'source' | 'scale'>
+
+/**
+ * Builds the index of one value incrementally. The rule rows must be in ascending order. The sets
+ * are appended to `sets.bits`.
+ */
+export function* indexValue(
+  { source, scale }: IndexedValue,
+  rows: readonly ValueRow[],
+  sets: Sets,
+): Incremental<ValueIndex> {
+  const others = new Array<number>(sets.words).fill(-1)
+  const missing = new Array<number>(sets.words).fill(-1)
+  const differences = new Map<string, number[]>()
+  const changes = new Map<number, number[]>()
+  let values = 0
+  for (const [number, { row, tests }] of rows.entries()) {
+    if (number % ROWS_PER_CHUNK === 0 || values > VALUES_PER_CHUNK) {
+      values = 0
+      yield
+    }
+    if (!tests.every(({ isForMissing }) => isForMissing)) clear(missing, row, row + 1)
+    if (!tests.every((test) => resultAt(test, -Infinity))) clear(others, row, row + 1)
+    const texts = differingTexts(tests)
+    const positions = changingPositions(tests)
+    for (const text of texts) addTo(getOrMake(differences, text, newList), row)
+    for (const position of positions) addTo(getOrMake(changes, position, newList), row)
+    values += texts.length + positions.length
+  }
+  yield
+  const unlisted = append(sets.bits, others)
+  const all = rows.flatMap(({ row, tests }) => {
+    return tests.flatMap(({ condition }) => (condition === undefined ? [] : { row, condition }))
+  })
+  return {
+    source,
+    scale,
+    missing: append(sets.bits, missing),
+    unlisted,
+    byText: yield* appendTexts(sets, unlisted, differences),
+    ...(yield* appendPositions(sets, unlisted, changes)),
+    conditions: all.map(({ condition }) => condition),
+    rows: all.map(({ row }) => row),
+  }
+}
+
+/** Returns the result of a test for a position. Lower than all positions means: not listed. */
+function resultAt({ ranges, isForOthers }: ValueTest, position: number): boolean {
+  const isListed = ranges.some(({ from, to }) => from <= position && position < to)
+  return isListed !== isForOthers
+}
+
+/** Returns the texts for which the tests have another result than for other texts. */
+function differingTexts(tests: readonly ValueTest[]): readonly string[] {
+  const [first, ...others] = tests
+  // Nearly all rule rows have one test of a value.
+  if (first !== undefined && others.length === 0) return first.texts
+  const lists = tests.map(({ texts, isForOthers }) => ({ texts: new Set(texts), isForOthers }))
+  const unlisted = tests.every(({ isForOthers }) => isForOthers)
+  const texts = new Set(tests.flatMap((test) => test.texts))
+  return [...texts].filter((text) => {
+    return lists.every((list) => list.texts.has(text) !== list.isForOthers) !== unlisted
+  })
+}
+
+/** Returns the positions from which the tests have another result than just below. */
+function changingPositions(tests: readonly ValueTest[]): readonly number[] {
+  const limits = tests.flatMap(({ ranges }) => ranges.flatMap(({ from, to }) => [from, to]))
+  const finite = [...new Set(limits)].filter((limit) => Number.isFinite(limit))
+  let last = tests.every((test) => resultAt(test, -Infinity))
+  return finite
+    .sort((left, right) => left - right)
+    .filter((limit) => {
+      const before = last
+      last = tests.every((test) => resultAt(test, limit))
+      return last !== before
+    })
+}
+
+function newList(): number[] {
+  return []
+}
+
+/** Appends numbers and returns their offset. */
+function append(bits: number[], numbers: readonly number[]): number {
+  const place = bits.length
+  for (const number of numbers) bits.push(number)
+  return place
+}
+
+/**
+ * The maximum size of a full set, as a multiple of the size of the sparse set. Full sets are
+ * faster, but larger.
+ */
+const MAX_ROOM = 4
+
+function isSparse(words: number, pairs: number): boolean {
+  return words > MAX_ROOM * (1 + pairs)
+}
+
+/** Changes the set at `place` by the pairs from `start` to `end`. */
+function toggle(
+  bits: number[] | Int32Array,
+  place: number,
+  [pairs, start, end]: readonly [pairs: ArrayLike<number>, start: number, end: number],
+): void {
+  for (let pair = start; pair < end; pair += 2) {
+    const word = place + (pairs[pair] ?? 0)
+    bits[word] = (bits[word] ?? 0) ^ (pairs[pair + 1] ?? 0)
+  }
+}
+
+/** Appends a copy of the set at `base`, changed by pairs. */
+function appendFull(
+  { words, bits }: Sets,
+  base: number,
+  pairs: Parameters<typeof toggle>[2],
+): number {
+  const place = append(bits, bits.slice(base, base + words))
+  toggle(bits, place, pairs)
+  return place
+}
+
+function* appendTexts(
+  sets: Sets,
+  unlisted: number,
+  differences: ReadonlyMap<string, readonly number[]>,
+): Incremental<ReadonlyMap<string, number>> {
+  const { words, bits } = sets
+  const byText = new Map<string, number>()
+  // Many texts have the same set, such as the keys of a target.
+  const places = new Map<string, number>()
+  for (const [text, pairs] of differences) {
+    if (byText.size % VALUES_PER_CHUNK === 0) yield
+    const place = getOrMake(places, pairs.join(), () => {
+      if (!isSparse(words, pairs.length))
+        return appendFull(sets, unlisted, [pairs, 0, pairs.length])
+      const start = append(bits, pairs)
+      return ~append(bits, [unlisted, start, start + pairs.length])
+    })
+    byText.set(text, place)
+  }
+  return byText
+}
+
+function* appendPositions(
+  sets: Sets,
+  lowest: number,
+  changes: ReadonlyMap<number, readonly number[]>,
+): Incremental<Pick<ValueIndex, 'limits' | 'places'>> {
+  const { words, bits } = sets
+  const limits = Float64Array.from(changes.keys()).sort()
+  const places = new Int32Array(limits.length + 1)
+  places[0] = lowest
+  // All pairs are consecutive, so that a sparse set has all pairs since the last full set.
+  let start = bits.length
+  for (const limit of limits) append(bits, changes.get(limit) ?? [])
+  let [base, end] = [lowest, start]
+  for (const [number, limit] of limits.entries()) {
+    if (number % VALUES_PER_CHUNK === 0) yield
+    end += changes.get(limit)?.length ?? 0
+    if (isSparse(words, end - start)) {
+      places[number + 1] = ~append(bits, [base, start, end])
+      continue
+    }
+    base = appendFull(sets, base, [bits, start, end])
+    places[number + 1] = base
+    start = end
+  }
+  return { limits, places }
+}
+
+/** The result of `placeOf` if the tests of a value are evaluated one by one, with `keepRows`. */
+export const NOWHERE = -1
+
+/** Returns the place of the set of matching rows for a value, or `NOWHERE`. */
+export function placeOf(index: ValueIndex, value: JsonValue | undefined): number {
+  if (value === undefined) return index.missing
+  const { scale } = index
+  if (scale === undefined) {
+    const text = scalarText(value)
+    return text === undefined ? NOWHERE : (index.byText.get(text) ?? index.unlisted)
+  }
+  if (typeof value === 'object') return NOWHERE
+  const position = scale.positionOf(value)
+  if (position === undefined) return index.missing
+  return Number.isNaN(position) ? NOWHERE : placeAt(index, position)
+}
+
+/** Returns the place of the set from the last limit on that is not greater than the position. */
+function placeAt({ limits, places }: ValueIndex, position: number): number {
+  let low = 0
+  let high = limits.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((limits[middle] ?? 0) <= position) low = middle + 1
+    else high = middle
+  }
+  return places[low] ?? 0
+}
+
+/** Copies the sparse set at a place to `room` as a full set. `bits` contains both. */
+export function expand(place: number, room: number, words: number, bits: Int32Array): void {
+  const base = bits[~place] ?? 0
+  bits.copyWithin(room, base, base + words)
+  toggle(bits, room, [bits, bits[~place + 1] ?? 0, bits[~place + 2] ?? 0])
+}
+
+/** Removes from `rows` all rule rows with a condition that the value does not match. */
+export function keepRows(index: ValueIndex, value: JsonValue, rows: Int32Array): void {
+  const texts = Array.isArray(value) ? textsOf(value) : undefined
+  for (const [number, condition] of index.conditions.entries()) {
+    const row = index.rows[number] ?? 0
+    const word = rows[row >>> 5] ?? 0
+    const bit = 1 << (row & 31)
+    if ((word & bit) === 0) continue
+    const holds = texts && condition.stringSet?.holdsForAny(texts)
+    if (!(holds ?? holdsFor(condition, value))) rows[row >>> 5] = word & ~bit
+  }
+}
+
+/** Returns the scalars of an array as texts. All conditions use the same set. */
+function textsOf(array: JsonArray): ReadonlySet<string> {
+  const texts = new Set<string>()
+  for (const element of array) {
+    const text = scalarText(element)
+    if (text !== undefined) texts.add(text)
+  }
+  return texts
+}
