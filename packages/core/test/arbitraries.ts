@@ -201,8 +201,8 @@ const anySegment = (id: string, earlier: Earlier): fc.Arbitrary<SegmentDefinitio
     logicalOp: fc.constantFrom('AND', 'OR', 'NOT'),
     force: fc.constantFrom(false, false, true),
     keyAttribute: fc.constantFrom('user.key', 'plan'),
-    included: fc.subarray(['user-1', 'pro']),
-    excluded: fc.subarray(['user-2', 'free']),
+    included: fc.subarray(['user-1', 'pro', '42']),
+    excluded: fc.subarray(['user-2', 'free', '42']),
   })
 
 /** Definitions with valid and broken parts. All parts have the declared type. */

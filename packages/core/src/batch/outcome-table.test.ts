@@ -174,9 +174,9 @@ describe('compileOutcomeTable', () => {
 
   it('codeIn returns the code of the range that contains a bucket, and NOTHING for a gap', () => {
     const ranges = [
-      { variationId: 'on', from: 10, to: 20 },
+      { variationId: 'on', from: 1, to: 20 },
       { variationId: 'off', from: 20, to: 30 },
-      { variationId: 'on', from: 40, to: 50 },
+      { variationId: 'on', from: 31, to: 99_999 },
     ]
     const { entries } = tableOf([{ ...basis, ranges }])
     const place = ~(entries[0] ?? 0)
@@ -185,20 +185,17 @@ describe('compileOutcomeTable', () => {
     const expected: readonly (readonly [bucket: number, code: number])[] = [
       ...([
         [0, NOTHING],
-        [9, NOTHING],
-        [10, on],
+        [1, on],
         [19, on],
         [20, off],
         [29, off],
       ] as const),
       ...([
         [30, NOTHING],
-        [39, NOTHING],
-        [40, on],
-        [49, on],
-        [50, NOTHING],
+        [31, on],
+        [99_998, on],
+        [99_999, NOTHING],
       ] as const),
-      [99_999, NOTHING],
     ]
     for (const [bucket, code] of expected) {
       expect([bucket, codeIn(entries, place, bucket)]).toEqual([bucket, code])

@@ -110,6 +110,7 @@ describe('indexSegments', () => {
   }
 
   const isIn = (id: string) => ({ attribute: '', operator: 'in_segment', value: `["${id}"]` })
+  const LISTED = ['user-1', 'user-2']
   const isOneOf = { attribute: '', operator: 'in_segment', value: '["before","none"]' }
   const isNotIn = { attribute: '', operator: 'not_in_segment', value: '["before"]' }
 
@@ -123,6 +124,7 @@ describe('indexSegments', () => {
     ['`force` and the operator NOT', 1, { rules: [isPlan('a')], force: true, logicalOp: 'NOT' }],
     ['included keys', 1, { rules: [isPlan('a')], included: ['user-1'] }],
     ['excluded keys', 1, { rules: [isPlan('a')], excluded: ['user-1'] }],
+    ['a key in both lists', 1, { rules: [isPlan('a')], included: LISTED, excluded: ['user-1'] }],
     ['a condition that searches for text', 2, { rules: [isPlan('b'), contains], logicalOp: 'OR' }],
     ['a condition on a segment', 1, { rules: [isPlan('a'), isIn('before')] }],
     ['a condition on two segments', 2, { rules: [isPlan('b'), isOneOf], logicalOp: 'OR' }],
