@@ -3,7 +3,7 @@ import type { Incremental } from '../model/incremental.ts'
 import type { JsonArray, JsonValue } from '../model/json.ts'
 import { scalarText } from '../operators/comparison.ts'
 import { type CompiledCondition, holdsFor } from '../operators/condition.ts'
-import type { Scale } from '../operators/scale.ts'
+import type { Scale, ScaleRange } from '../operators/scale.ts'
 import { addTo, clear } from './bit-set.ts'
 import type { ValueTest } from './rule-row.ts'
 import type { ValueSource } from './value-source.ts'
@@ -76,7 +76,7 @@ export function* indexValue(
       yield
     }
     if (!tests.every(({ isForMissing }) => isForMissing)) clear(missing, row, row + 1)
-    if (!tests.every((test) => resultAt(test, -Infinity))) clear(others, row, row + 1)
+    if (!tests.every(isForLowest)) clear(others, row, row + 1)
     const texts = differingTexts(tests)
     const positions = changingPositions(tests)
     for (const text of texts) addTo(getOrMake(differences, text, newList), row)
@@ -100,10 +100,9 @@ export function* indexValue(
   }
 }
 
-/** Returns the result of a test for a position. Lower than all positions means: not listed. */
-function resultAt({ ranges, isForOthers }: ValueTest, position: number): boolean {
-  const isListed = ranges.some(({ from, to }) => from <= position && position < to)
-  return isListed !== isForOthers
+/** Returns the result of a test for an unlisted text, or for a position below all limits. */
+function isForLowest({ ranges, isForOthers }: ValueTest): boolean {
+  return ranges.some(({ from }) => from === -Infinity) !== isForOthers
 }
 
 /** Returns the texts for which the tests have another result than for other texts. */
@@ -121,16 +120,32 @@ function differingTexts(tests: readonly ValueTest[]): readonly string[] {
 
 /** Returns the positions from which the tests have another result than just below. */
 function changingPositions(tests: readonly ValueTest[]): readonly number[] {
-  const limits = tests.flatMap(({ ranges }) => ranges.flatMap(({ from, to }) => [from, to]))
-  const finite = [...new Set(limits)].filter((limit) => Number.isFinite(limit))
-  let last = tests.every((test) => resultAt(test, -Infinity))
-  return finite
-    .sort((left, right) => left - right)
-    .filter((limit) => {
-      const before = last
-      last = tests.every((test) => resultAt(test, limit))
-      return last !== before
+  const lists = tests.map(({ ranges, isForOthers }) => ({ limits: limitsOf(ranges), isForOthers }))
+  const all = lists.flatMap(({ limits }) => [...limits])
+  const holdsAt = (position: number) => {
+    return lists.every(({ limits, isForOthers }) => {
+      // The limits are the starts and ends of ranges in turn.
+      const isListed = countUpTo(limits, position) % 2 === 1
+      return isListed !== isForOthers
     })
+  }
+  let last = holdsAt(-Infinity)
+  return [...new Set(all.sort((left, right) => left - right))].filter((limit) => {
+    const before = last
+    last = holdsAt(limit)
+    return last !== before && Number.isFinite(limit)
+  })
+}
+
+/** Returns the start and the end of each range in ascending order. Merges ranges that overlap. */
+function limitsOf(ranges: readonly ScaleRange[]): Float64Array {
+  const limits: number[] = []
+  for (const { from, to } of [...ranges].sort((left, right) => left.from - right.from)) {
+    const end = limits.at(-1)
+    if (end === undefined || from > end) limits.push(from, to)
+    else limits[limits.length - 1] = Math.max(end, to)
+  }
+  return Float64Array.from(limits)
 }
 
 function newList(): number[] {
@@ -240,11 +255,12 @@ export function placeOf(index: ValueIndex, value: JsonValue | undefined): number
   if (typeof value === 'object') return NOWHERE
   const position = scale.positionOf(value)
   if (position === undefined) return index.missing
-  return Number.isNaN(position) ? NOWHERE : placeAt(index, position)
+  if (Number.isNaN(position)) return NOWHERE
+  return index.places[countUpTo(index.limits, position)] ?? 0
 }
 
-/** Returns the place of the set from the last limit on that is not greater than the position. */
-function placeAt({ limits, places }: ValueIndex, position: number): number {
+/** Returns the number of limits, in ascending order, that are not greater than a position. */
+function countUpTo(limits: Float64Array, position: number): number {
   let low = 0
   let high = limits.length
   while (low < high) {
@@ -252,7 +268,7 @@ function placeAt({ limits, places }: ValueIndex, position: number): number {
     if ((limits[middle] ?? 0) <= position) low = middle + 1
     else high = middle
   }
-  return places[low] ?? 0
+  return low
 }
 
 /** Copies the sparse set at a place to `room` as a full set. `bits` contains both. */
