@@ -19,6 +19,6 @@ export { type Cancel, type Clock, timestampAt, within } from './runtime/clock.ts
 export { CoalescedTask } from './runtime/coalesced-task.ts'
 export type { Job } from './runtime/jobs.ts'
 export { type LogFields, type Logger, silentLogger } from './runtime/logger.ts'
-export { runInTimeSlices, TimeSlice, TimeSliceQueue } from './runtime/time-slice.ts'
+export { inNextTurn, runInTimeSlices, TimeSlice, TimeSliceQueue } from './runtime/time-slice.ts'
 export { isLongerJson } from './usage/json-length.ts'
 export { countUniqueUsers } from './usage/user-sketches.ts'

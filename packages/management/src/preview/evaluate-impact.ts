@@ -10,8 +10,8 @@ import { impactReport } from './impact-report.ts'
 import { ObservedSample } from './observed-sample.ts'
 import type { PublishedFlagSets } from './published-flag-sets.ts'
 
-/** The time after which a preview returns what it has evaluated so far. */
-const LONGEST_PREVIEW_MS = 2000
+/** The time of evaluation after which a preview returns what it has evaluated so far. */
+const LONGEST_EVALUATION_MS = 2000
 /** The maximum number of flags that a preview evaluates. */
 const MOST_FLAGS = 1000
 /** The number of different transitions that limits the memory of a preview. */
@@ -56,8 +56,8 @@ export async function evaluateImpact(
     ...{ storage, flagSets, environment, seenFrom, maxContexts },
     ...sides,
   })
-  const isOver = () =>
-    clock.monotonicNow() - startedAt >= LONGEST_PREVIEW_MS || impact.size >= MOST_TRANSITIONS
+  const until = clock.monotonicNow() + LONGEST_EVALUATION_MS
+  const isOver = () => clock.monotonicNow() >= until || impact.size >= MOST_TRANSITIONS
   const seen = new Seen()
   for await (const page of sample.pages()) {
     if (seen.evaluated === 0) await runInTimeSlices(prepare(sides, page), slices)

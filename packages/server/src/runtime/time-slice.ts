@@ -16,8 +16,13 @@ const TIME_SLICE_TURNS = 64
 
 /** A part of a long task. Other tasks of the event loop run after it. */
 export class TimeSlice {
-  readonly #until = performance.now() + TIME_SLICE_MS
+  readonly #until: number
   #taken = 0
+
+  /** Begins a time slice of `ms` milliseconds. */
+  constructor(ms = TIME_SLICE_MS) {
+    this.#until = performance.now() + ms
+  }
 
   /**
    * Returns `true` if one more item may be processed in this time slice; always `true` for the
@@ -32,12 +37,18 @@ export class TimeSlice {
 
 /** Assigns time slices to several long tasks: at most one in each turn of the event loop. */
 export class TimeSliceQueue {
-  #last = Promise.resolve()
+  #last: Promise<unknown> = Promise.resolve()
 
   /** Resolves with the next time slice of the caller, in a later turn of the event loop. */
-  async next(): Promise<TimeSlice> {
-    this.#last = this.#last.then(nextTurn)
-    await this.#last
+  next(): Promise<TimeSlice> {
+    const next = this.#last.then(() => this.nextSlice())
+    this.#last = next
+    return next
+  }
+
+  /** Resolves with the next time slice. Called only after the previous call has resolved. */
+  protected async nextSlice(): Promise<TimeSlice> {
+    await nextTurn()
     return new TimeSlice()
   }
 }
