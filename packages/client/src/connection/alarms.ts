@@ -19,6 +19,7 @@ export interface Alarms {
 }
 
 interface Alarm {
+  readonly name: unknown
   readonly at: number
   readonly task: () => void
 }
@@ -35,14 +36,13 @@ export function createAlarms(clock: Clock): Alarms {
   function arm(): void {
     cancel?.()
     cancel = undefined
-    const [first] = [...pending].sort(([, a], [, b]) => a.at - b.at)
+    const [first] = [...pending.values()].sort((a, b) => a.at - b.at)
     if (!first) return
-    const [name, { at, task }] = first
     // The alarm is due when the timer fires, even if the clock shows an earlier time.
-    cancel = clock.schedule(Math.max(0, at - now()), () => {
-      pending.delete(name)
+    cancel = clock.schedule(Math.max(0, first.at - now()), () => {
+      pending.delete(first.name)
       arm()
-      task()
+      first.task()
     })
   }
 
@@ -50,7 +50,7 @@ export function createAlarms(clock: Clock): Alarms {
     now,
     set(name, delayMs, task) {
       const at = now() + Math.min(delayMs || 0, MAX_DELAY_MS)
-      pending.set(name, { at, task })
+      pending.set(name, { name, at, task })
       arm()
     },
     has: (name) => pending.has(name),

@@ -51,14 +51,15 @@ const PAGE_EVENTS = ['visibilitychange', 'online', 'offline']
 
 /** The events of a browser page. Other platforms have no such events. */
 const pageLifecycle: Lifecycle = {
-  isHidden: () => globals.document?.hidden === true,
+  isHidden: () => !!globals.document?.hidden,
   isOffline: () => globals.navigator?.onLine === false,
   // The events of the document reach the window.
   subscribe(listener) {
-    for (const type of PAGE_EVENTS) globals.addEventListener?.(type, listener)
-    return () => {
-      for (const type of PAGE_EVENTS) globals.removeEventListener?.(type, listener)
+    const change = (method: 'addEventListener' | 'removeEventListener') => {
+      for (const type of PAGE_EVENTS) globals[method]?.(type, listener)
     }
+    change('addEventListener')
+    return () => change('removeEventListener')
   },
 }
 

@@ -5,26 +5,23 @@ interface AbortControllerLike {
   abort(): void
 }
 
-/**
- * Sends a request. Calls `onResponse` for the status 200 or 304, otherwise `onEnd`. If the platform
- * has no `AbortController`, a stopped request continues without effect.
- */
+/** Sends a request. Calls `onResponse` for the status 200 or 304, otherwise `onEnd`. */
 export function sendRequest(
   fetchWith: (signal: unknown) => Promise<FetchResponse>,
   onResponse: (response: SubscriptionResponse) => void,
   onEnd: OnEnd,
 ): Stop {
   const { AbortController: Controller } = globalThis as unknown as {
-    readonly AbortController?: new () => AbortControllerLike
+    readonly AbortController: new () => AbortControllerLike
   }
-  const controller = Controller && new Controller()
+  const controller = new Controller()
   let isStopped = false
 
   async function send(): Promise<void> {
     let status: number | undefined
     let retryAfter: unknown
     try {
-      const response = await fetchWith(controller?.signal)
+      const response = await fetchWith(controller.signal)
       const { headers } = response
       status = response.status
       retryAfter = headers.get('retry-after')
@@ -43,6 +40,6 @@ export function sendRequest(
   void send()
   return () => {
     isStopped = true
-    controller?.abort()
+    controller.abort()
   }
 }

@@ -1,6 +1,12 @@
 import type { FlagType } from '@ff/core/flag-types'
 import { jsonIn } from '../json/json.ts'
 
+const PREFIX = 'ff.'
+
+const { URLSearchParams } = globalThis as unknown as {
+  readonly URLSearchParams: new (query: string) => Iterable<readonly [name: string, text: string]>
+}
+
 type Types = ReadonlyMap<string, FlagType<unknown>>
 
 /**
@@ -9,19 +15,11 @@ type Types = ReadonlyMap<string, FlagType<unknown>>
  */
 export function overridesIn(query: string, types: Types): ReadonlyMap<string, unknown> {
   const overrides = new Map<string, unknown>()
-  for (const [, name = '', text = ''] of query.matchAll(/[?&]ff\.([^&=]+)=([^&]*)/g)) {
-    const key = decoded(name)
-    const type = types.get(key)
-    const value = [jsonIn(decoded(text)), decoded(text)].find((each) => type?.isValue(each))
+  for (const [name, text] of new URLSearchParams(query)) {
+    const key = name.slice(PREFIX.length)
+    const type = name.startsWith(PREFIX) ? types.get(key) : undefined
+    const value = [jsonIn(text), text].find((each) => type?.isValue(each))
     if (value !== undefined) overrides.set(key, value)
   }
   return overrides
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }

@@ -1,4 +1,4 @@
-import { isObject, isVersion, jsonIn } from '../json/json.ts'
+import { isObject, jsonIn } from '../json/json.ts'
 import { textHash } from '../json/text-hash.ts'
 
 /** A store of texts by name, such as `localStorage` or React Native's AsyncStorage. */
@@ -45,8 +45,8 @@ export function createValueCache(store: FlagCache, owner: string): ValueCache {
       attempt(
         () => store.get(name),
         (text) => {
-          const cached = text ? unsealed(text) : 0
-          if (isCachedValues(cached) && now - cached.time < MAX_AGE_MS) use(cached)
+          const cached = unsealed(text) as CachedValues | undefined
+          if (cached && now - cached.time < MAX_AGE_MS) use(cached)
           else if (text) attempt(() => store.remove(name))
         },
       )
@@ -90,10 +90,6 @@ function unsealed(text: unknown): unknown {
   return value && textHash(JSON.stringify(value)) === hash ? value : undefined
 }
 
-function isCachedValues(value: unknown): value is CachedValues {
-  return isObject(value) && isObject(value['flags']) && isVersion(value['version'])
-}
-
 /** Creates a cache in the `localStorage` of a browser. */
 export function localStorageCache(): FlagCache {
   const texts = () =>
@@ -110,5 +106,5 @@ export function localStorageCache(): FlagCache {
 /** Creates a cache in memory. Clients that share it find the values of each other. */
 export function memoryCache(): FlagCache {
   const texts = new Map<string, string>()
-  return Object.assign(texts, { remove: (name: string) => texts.delete(name) })
+  return Object.assign(texts, { remove: texts.delete })
 }
