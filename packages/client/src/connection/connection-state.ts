@@ -68,7 +68,7 @@ export interface Connection extends ConnectionOptions {
   /** The number of successive failures. */
   failures: number
   /** The time of the first success after the last failure. All times are monotonic. */
-  healthySince: number
+  healthyAt: number
   /** The time until which the subscription was current. */
   currentUntil: number
   /** The earliest time of the next attempt. */

@@ -60,7 +60,7 @@ export function openConnection(options: ConnectionOptions): Connection {
     ),
     isCurrent: false,
     failures: 0,
-    healthySince: Infinity,
+    healthyAt: Infinity,
     currentUntil: -Infinity,
     notBefore: 0,
     unsubscribe: platform.lifecycle.subscribe(() => followLifecycle(connection)),
@@ -138,7 +138,7 @@ function setDeadline(connection: Connection, delayMs: number): void {
 function connect(connection: Connection, webSocket: ClientSocketConstructor): void {
   connection.isCurrent = false
   // The health of another transport does not count for the socket.
-  connection.healthySince = Infinity
+  connection.healthyAt = Infinity
   setDeadline(connection, ANSWER_TIMEOUT_MS)
   try {
     connection.stop = openSocket(webSocket, connection.url.replace(/^http/, 'ws') + SOCKET_PATH, {
@@ -218,7 +218,7 @@ function succeed(connection: Connection): void {
   const now = connection.alarms.now()
   connection.isCurrent = true
   connection.failure = undefined
-  connection.healthySince = Math.min(connection.healthySince, now)
+  connection.healthyAt = Math.min(connection.healthyAt, now)
   planClimb(connection.ladder, now)
 }
 
@@ -227,9 +227,9 @@ function fail(connection: Connection, code?: unknown, retryAfter?: unknown): voi
   const { ladder, alarms, failure, platform } = connection
   const now = alarms.now()
   if (connection.isCurrent) connection.currentUntil = now
-  if (now - connection.healthySince >= HEALTHY_MS) {
+  if (now - connection.healthyAt >= HEALTHY_MS) {
     connection.failures = 0
-    if (ladder.rung === 0) ladder.climbAfterMs = MIN_CLIMB_MS
+    if (ladder.rung === 0) ladder.climbMs = MIN_CLIMB_MS
   }
   let delayMs = backoffMs(connection.failures, now - connection.currentUntil, platform.random)
   let minimumMs = Math.min(1000 * (Number(retryAfter) || 0), MAX_RETRY_AFTER_MS)
@@ -240,7 +240,7 @@ function fail(connection: Connection, code?: unknown, retryAfter?: unknown): voi
     minimumMs = Math.max(REFUSED_DELAY_MS, minimumMs)
   }
   connection.failures += 1
-  connection.healthySince = Infinity
+  connection.healthyAt = Infinity
   connection.isCurrent = connection.canPoll = connection.needsRequest = false
   connection.notBefore = now + minimumMs
   wait(connection, minimumMs + delayMs)
@@ -265,7 +265,7 @@ function failureOf(connection: Connection, code: unknown): ConnectionFailure {
 function pause(connection: Connection, reason: Connection['paused']): void {
   halt(connection)
   connection.paused = reason
-  connection.healthySince = Infinity
+  connection.healthyAt = Infinity
   connection.isCurrent = connection.canPoll = false
   connection.onFailure()
 }

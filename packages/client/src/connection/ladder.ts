@@ -7,10 +7,10 @@ export interface Ladder {
   /** The index of the transport in use. */
   rung: number
   /** The time of the last failure to open. */
-  lastStrikeAt: number
+  struckAt: number
   /** The time at which the best transport is tried again. */
   climbAt: number
-  climbAfterMs: number
+  climbMs: number
 }
 
 const STRIKE_MS = 30_000
@@ -20,8 +20,8 @@ const MAX_CLIMB_MS = 3_600_000
 
 /** Creates a ladder with the best transport in use. */
 export function createLadder(transports: readonly Transport[]): Ladder {
-  const climbAfterMs = MIN_CLIMB_MS
-  return { transports, climbAfterMs, rung: 0, lastStrikeAt: -Infinity, climbAt: Infinity }
+  const climbMs = MIN_CLIMB_MS
+  return { transports, climbMs, rung: 0, struckAt: -Infinity, climbAt: Infinity }
 }
 
 /** Returns the transport in use; `undefined` if there is none. */
@@ -32,7 +32,7 @@ export function transportOf({ transports, rung }: Ladder): Transport | undefined
 /** Selects the best transport. */
 export function toTop(ladder: Ladder): void {
   ladder.rung = 0
-  ladder.lastStrikeAt = -Infinity
+  ladder.struckAt = -Infinity
   ladder.climbAt = Infinity
 }
 
@@ -46,8 +46,8 @@ export function descend(ladder: Ladder): boolean {
 
 /** Counts a failure to open. Two failures within 30 seconds select the next transport. */
 export function strike(ladder: Ladder, now: number): void {
-  if (now - ladder.lastStrikeAt < STRIKE_MS) descend(ladder)
-  else ladder.lastStrikeAt = now
+  if (now - ladder.struckAt < STRIKE_MS) descend(ladder)
+  else ladder.struckAt = now
 }
 
 /**
@@ -56,6 +56,6 @@ export function strike(ladder: Ladder, now: number): void {
  */
 export function planClimb(ladder: Ladder, now: number): void {
   if (ladder.rung === 0 || ladder.climbAt < Infinity) return
-  ladder.climbAt = now + ladder.climbAfterMs
-  ladder.climbAfterMs = Math.min(MAX_CLIMB_MS, 2 * ladder.climbAfterMs)
+  ladder.climbAt = now + ladder.climbMs
+  ladder.climbMs = Math.min(MAX_CLIMB_MS, 2 * ladder.climbMs)
 }

@@ -1,9 +1,7 @@
 import type { FetchResponse, OnEnd, Stop, SubscriptionResponse } from './transport.ts'
 
-interface AbortControllerLike {
-  readonly signal: unknown
-  abort(): void
-}
+/** The global that all platforms have. */
+declare const AbortController: new () => { readonly signal: unknown; abort(): void }
 
 /** Sends a request. Calls `onResponse` for the status 200 or 304, otherwise `onEnd`. */
 export function sendRequest(
@@ -11,10 +9,7 @@ export function sendRequest(
   onResponse: (response: SubscriptionResponse) => void,
   onEnd: OnEnd,
 ): Stop {
-  const { AbortController: Controller } = globalThis as unknown as {
-    readonly AbortController: new () => AbortControllerLike
-  }
-  const controller = new Controller()
+  const controller = new AbortController()
   let isStopped = false
 
   async function send(): Promise<void> {

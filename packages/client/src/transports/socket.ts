@@ -1,10 +1,10 @@
-import { isObject, jsonIn } from '../json/json.ts'
+import { jsonIn } from '../json/json.ts'
 import type { ClientSocket, ClientSocketConstructor, OnEnd, Stop } from './transport.ts'
 
 interface SocketListeners {
   /** Receives the function that sends a text. */
   readonly onOpen: (send: (text: string) => void) => void
-  /** Receives each message; `undefined` if it is not a JSON object. */
+  /** Receives each message; `undefined` if it is not JSON. */
   readonly onMessage: (message: Readonly<Record<string, unknown>> | undefined) => void
   readonly onEnd: OnEnd
 }
@@ -20,12 +20,9 @@ export function openSocket(
   let retryAfter: unknown
   socket.onopen = () => onOpen((text) => socket.send(text))
   socket.onmessage = ({ data }) => {
-    const json = jsonIn(data)
-    const message = isObject(json) ? json : undefined
-    if (message?.['type'] === 'error') {
-      status = message['statusCode']
-      retryAfter = message['retryAfter']
-    } else onMessage(message)
+    const message = jsonIn(data) as Readonly<Record<string, unknown>> | undefined
+    if (message?.['type'] === 'error') ({ statusCode: status, retryAfter } = message)
+    else onMessage(message)
   }
   socket.onclose = ({ code }) => onEnd(status || code, retryAfter)
   // Some implementations throw if an error has no listener. The end follows in any case.

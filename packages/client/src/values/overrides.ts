@@ -3,9 +3,10 @@ import { jsonIn } from '../json/json.ts'
 
 const PREFIX = 'ff.'
 
-const { URLSearchParams } = globalThis as unknown as {
-  readonly URLSearchParams: new (query: string) => Iterable<readonly [name: string, text: string]>
-}
+/** The global that all platforms have. */
+declare const URLSearchParams: new (
+  query: string,
+) => Iterable<readonly [name: string, text: string]>
 
 type Types = ReadonlyMap<string, FlagType<unknown>>
 
