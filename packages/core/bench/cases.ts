@@ -1,4 +1,4 @@
-import { evaluateAll, jsonOf, valuesOf } from '../src/all-flags.ts'
+import { evaluateAll, jsonOf, prepareIncrementally, valuesOf } from '../src/all-flags.ts'
 import {
   compileFlagSet,
   evaluateValue,
@@ -67,13 +67,11 @@ export async function caseOf(name: string): Promise<Case> {
   return own === undefined ? peerCase(name.slice(0, 2), name.slice(3)) : own()
 }
 
-/**
- * Compiles a flag set and evaluates all flags one time, because the first evaluation does a part of
- * the work.
- */
+/** Compiles a flag set with everything that the evaluation of all flags needs. */
 export function compileForAll(definition: FlagSetDefinition, previous?: FlagSet): FlagSet {
   const flagSet = compileFlagSet(definition, { previous })
-  evaluateAll(flagSet, userAt(0), NOW)
+  for (const _ of prepareIncrementally(flagSet));
+  valuesOf(evaluateAll(flagSet, userAt(0), NOW))
   return flagSet
 }
 

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { detailsOf, evaluateAll } from '../src/all-flags.ts'
+import { detailsOf } from '../src/all-flags.ts'
 import { findIssues } from '../src/authoring.ts'
+import { evaluateTogether } from '../src/batch/evaluate-all.ts'
 import {
   type ConditionDefinition,
   compileFlagSet,
@@ -153,7 +154,7 @@ describe('Flags, segments and conditions with similar names', () => {
     fc.assert(
       fc.property(anyDefinition, (definition) => {
         const flagSet = compileFlagSet(definition)
-        const together = detailsOf(evaluateAll(flagSet, USER, NOW))
+        const together = detailsOf(evaluateTogether(flagSet, USER, NOW))
         const issues = findIssues(flagSet)
         expect(together.length).toBe(definition.flags.length)
         for (const detail of together) {

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { detailsOf, evaluateAll, evaluateSome, jsonOf, valuesOf } from '../src/all-flags.ts'
+import { detailsOf, evaluateSome, jsonOf, valuesOf } from '../src/all-flags.ts'
 import { findIssues } from '../src/authoring.ts'
+import { evaluateTogether } from '../src/batch/evaluate-all.ts'
 import { attributesRead, evaluateDetail, explainFlag, minimalContext } from '../src/explain.ts'
 import {
   compileFlagSet,
@@ -19,9 +20,9 @@ import { EXTENSIONS } from './vector-files.ts'
 function callAll(flagSet: FlagSet, context: EvaluationContext, now: number): void {
   attributesRead(flagSet)
   minimalContext(flagSet, context)
-  jsonOf(evaluateAll(flagSet, context, now))
+  jsonOf(evaluateTogether(flagSet, context, now))
   valuesOf(evaluateSome(flagSet, flagSet.flags.keys(), context, now))
-  const details = detailsOf(evaluateAll(flagSet, context, now))
+  const details = detailsOf(evaluateTogether(flagSet, context, now))
   for (const [index, key] of [...flagSet.flags.keys(), 'nowhere'].entries()) {
     const detail = evaluateFlag(flagSet, key, context, now)
     const { steps, ...explained } = explainFlag(flagSet, key, context, now)

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { detailsOf, evaluateAll, jsonOf } from '../src/all-flags.ts'
+import { detailsOf, jsonOf } from '../src/all-flags.ts'
+import { evaluateTogether } from '../src/batch/evaluate-all.ts'
 import { contextHash } from '../src/fingerprint.ts'
 import { compileFlagSet, parseContext } from '../src/index.ts'
 import { deepFreeze } from './arbitraries.ts'
@@ -21,7 +22,7 @@ function forbidden(name: string) {
 function answer(file: VectorFile, vector: VectorCase): string {
   const context = parseContext(vector.context)
   const flagSet = compileFlagSet(file.flagSet, { extensions: EXTENSIONS })
-  const evaluation = evaluateAll(flagSet, context, nowOf(file, vector))
+  const evaluation = evaluateTogether(flagSet, context, nowOf(file, vector))
   return JSON.stringify([contextHash(context), jsonOf(evaluation), detailsOf(evaluation)])
 }
 

@@ -1,4 +1,5 @@
-import { type Evaluation, evaluateAll, reasonAt, variationAt } from '../src/all-flags.ts'
+import { type Evaluation, reasonAt, variationAt } from '../src/all-flags.ts'
+import { evaluateTogether } from '../src/batch/evaluate-all.ts'
 import { type EvaluationContext, evaluateFlag, type FlagSet } from '../src/index.ts'
 
 /** Returns the key, the variation and the reason of each flag of an evaluation as text. */
@@ -11,7 +12,7 @@ export function resultsOf(evaluation: Evaluation): string[] {
 
 /** Returns the same as `resultsOf`, for flags that are evaluated together. */
 export function resultsTogether(flagSet: FlagSet, context: EvaluationContext, now = 0): string[] {
-  return resultsOf(evaluateAll(flagSet, context, now))
+  return resultsOf(evaluateTogether(flagSet, context, now))
 }
 
 /** Returns the same as `resultsOf`, for flags that are evaluated one by one. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { detailsOf, evaluateAll, jsonOf, valuesOf } from '../src/all-flags.ts'
+import { detailsOf, jsonOf, valuesOf } from '../src/all-flags.ts'
+import { evaluateTogether } from '../src/batch/evaluate-all.ts'
 import { compileFlagSet, evaluateFlag, parseContext } from '../src/index.ts'
 import { EXTENSIONS, loadVectorFiles, nowOf } from './vector-files.ts'
 
@@ -9,7 +10,7 @@ describe.each(loadVectorFiles())('%s', (_, file) => {
   it.each(file.cases.map((vector) => [vector.name, vector] as const))('%s', (_name, vector) => {
     const now = nowOf(file, vector)
     const context = parseContext(vector.context)
-    const evaluation = evaluateAll(flagSet, context, now)
+    const evaluation = evaluateTogether(flagSet, context, now)
     const values = valuesOf(evaluation)
     expect(vector.expect ?? vector.details).toBeDefined()
     if (vector.expect !== undefined) {

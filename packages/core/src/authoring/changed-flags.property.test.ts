@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { anyChange, anyContext, anyNow } from '../../test/arbitraries.ts'
-import { detailsOf, evaluateAll } from '../all-flags.ts'
+import { detailsOf } from '../all-flags.ts'
+import { evaluateTogether } from '../batch/evaluate-all.ts'
 import { compileFlagSet } from '../evaluation/flag-set.ts'
 import { changedFlags } from './changed-flags.ts'
 
@@ -13,7 +14,7 @@ describe('changedFlags', () => {
         const after = compileFlagSet(fresh)
         const changed = new Set(changedFlags(before, after))
         const unchanged = (flagSet: typeof before) => {
-          const details = detailsOf(evaluateAll(flagSet, context, now))
+          const details = detailsOf(evaluateTogether(flagSet, context, now))
           return details.filter(({ flagKey }) => !changed.has(flagKey))
         }
         expect(unchanged(after)).toEqual(unchanged(before))

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { anyChange, anyContext, anyNow } from '../../test/arbitraries.ts'
-import { evaluateAll, valuesOf } from '../all-flags.ts'
+import { valuesOf } from '../all-flags.ts'
+import { evaluateTogether } from '../batch/evaluate-all.ts'
 import { compileFlagSet } from '../evaluation/flag-set.ts'
 import type { FlagSetDefinition } from '../model/definition.ts'
 import { jsonEquals } from '../model/json.ts'
@@ -13,7 +14,7 @@ describe('changedValues', () => {
     fc.assert(
       fc.property(anyChange, anyContext, anyNow, ([old, fresh], context, now) => {
         const valuesFor = (definition: FlagSetDefinition) =>
-          valuesOf(evaluateAll(compileFlagSet(definition), context, now))
+          valuesOf(evaluateTogether(compileFlagSet(definition), context, now))
         const [before, after] = [valuesFor(old), valuesFor(fresh)]
         const changes = changedValues(before, after)
         expect(patched(before, changes)).toEqual(new Map(Object.entries(after)))

@@ -6,10 +6,11 @@ import {
   segmentDefinition,
   withRule,
 } from '../../test/definitions.ts'
-import { evaluateAll, jsonOf, prepareIncrementally, valuesOf } from '../all-flags.ts'
+import { jsonOf, prepareIncrementally, valuesOf } from '../all-flags.ts'
 import { compileFlagSet, type FlagSet } from '../evaluation/flag-set.ts'
 import type { ConditionDefinition, FlagDefinition } from '../model/definition.ts'
 import { ruleMatrixOf, viewOf } from './batch-cache.ts'
+import { evaluateTogether } from './evaluate-all.ts'
 
 const isPro = { attribute: 'plan', operator: 'eq', value: 'pro' }
 
@@ -31,7 +32,7 @@ describe('The array of outcome codes', () => {
   it('Later evaluations do not change the results of earlier evaluations', () => {
     const flagSet = versionOf(1)
     const plans = Array.from({ length: 70 }, (_, at) => (at % 3 === 0 ? 'pro' : 'free'))
-    const evaluations = plans.map((plan) => evaluateAll(flagSet, userOf(plan), 0))
+    const evaluations = plans.map((plan) => evaluateTogether(flagSet, userOf(plan), 0))
     for (const [at, evaluation] of evaluations.entries()) {
       const isServed = plans[at] === 'pro'
       expect({ ...valuesOf(evaluation) }).toEqual({
@@ -44,7 +45,10 @@ describe('The array of outcome codes', () => {
 
   it('16 evaluations share one array of outcome codes', () => {
     const flagSet = versionOf(1)
-    const arrays = Array.from({ length: 48 }, () => evaluateAll(flagSet, userOf('pro'), 0).codes)
+    const arrays = Array.from(
+      { length: 48 },
+      () => evaluateTogether(flagSet, userOf('pro'), 0).codes,
+    )
     expect(new Set(arrays).size).toBe(3)
     expect(new Set(arrays.slice(0, 16)).size).toBe(1)
     expect(arrays[0]).toHaveLength(16 * 3)
@@ -63,13 +67,13 @@ describe('The evaluator of a flag set', () => {
     const outer = {
       ...{ kind: 'user', key: 'user-2', a: 'pro', z: 'pro' },
       get plan() {
-        results.push(jsonOf(evaluateAll(flagSet, inner, 0)))
+        results.push(jsonOf(evaluateTogether(flagSet, inner, 0)))
         return 'pro'
       },
     }
     const expected = { a: true, b: false, plan: true, y: false, z: true }
     for (let turn = 0; turn < 3; turn += 1) {
-      expect({ ...valuesOf(evaluateAll(flagSet, outer, 0)) }).toEqual(expected)
+      expect({ ...valuesOf(evaluateTogether(flagSet, outer, 0)) }).toEqual(expected)
     }
     const nested = { a: false, b: true, plan: false, y: true, z: false }
     expect(results.length).toBeGreaterThan(0)
@@ -80,7 +84,7 @@ describe('The evaluator of a flag set', () => {
 describe('The caches of successive versions', () => {
   it('A version reuses the rule matrix and the view of the last evaluated version', () => {
     const first = versionOf(1)
-    jsonOf(evaluateAll(first, userOf('pro'), 0))
+    jsonOf(evaluateTogether(first, userOf('pro'), 0))
     const third = versionOf(3, versionOf(2, first))
     const [group] = ruleMatrixOf(third).shards.map((shard) => shard.group)
     expect(group).toBeDefined()

@@ -14,6 +14,8 @@ const EVALUATIONS_PER_ARRAY = 16
  */
 class BatchCache implements VersionedCache {
   matrix: RuleMatrix | undefined
+  /** The number of evaluations of many flags without the rule matrix. */
+  evaluationsAlone = 0
   /**
    * The evaluator. `undefined` while it is in use, because a getter in a context can run code that
    * evaluates flags.

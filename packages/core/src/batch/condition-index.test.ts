@@ -6,13 +6,14 @@ import {
   segmentDefinition,
   withRule,
 } from '../../test/definitions.ts'
-import { evaluateAll, valuesOf } from '../all-flags.ts'
+import { valuesOf } from '../all-flags.ts'
 import { evaluateValue } from '../evaluation/evaluate.ts'
 import { compileFlagSet, type FlagSet } from '../evaluation/flag-set.ts'
 import type { EvaluationContext } from '../model/context.ts'
 import type { ConditionDefinition } from '../model/definition.ts'
 import { compileCondition } from '../operators/condition.ts'
 import { indexRuleRows } from './condition-index.ts'
+import { evaluateTogether } from './evaluate-all.ts'
 import { conditionsRow, type RuleRow } from './rule-row.ts'
 
 function onPlan(operator: string, value = '', negate = false): ConditionDefinition {
@@ -51,7 +52,7 @@ describe('indexRuleRows', () => {
     const flagSet = compileFlagSet(flagSetDefinition(flags))
     for (const plan of PLANS) {
       const context = contextOf(plan)
-      const together = { ...valuesOf(evaluateAll(flagSet, context, 0)) }
+      const together = { ...valuesOf(evaluateTogether(flagSet, context, 0)) }
       expect([plan, together]).toEqual([plan, valuesAlone(flagSet, context)])
     }
   })
@@ -66,7 +67,7 @@ describe('indexRuleRows', () => {
       ]),
     )
     const served = (plan: unknown) => {
-      const values = valuesOf(evaluateAll(flagSet, contextOf(plan), 0))
+      const values = valuesOf(evaluateTogether(flagSet, contextOf(plan), 0))
       return Object.keys(values).filter((key) => values[key] === true)
     }
     expect(served('a')).toEqual(['overlap'])
@@ -75,7 +76,7 @@ describe('indexRuleRows', () => {
     expect(served('d')).toEqual(['not listed'])
     for (const plan of PLANS) {
       const context = contextOf(plan)
-      expect({ ...valuesOf(evaluateAll(flagSet, context, 0)) }).toEqual(
+      expect({ ...valuesOf(evaluateTogether(flagSet, context, 0)) }).toEqual(
         valuesAlone(flagSet, context),
       )
     }
@@ -89,7 +90,7 @@ describe('indexRuleRows', () => {
     const served = (other: string | undefined) => {
       const attributes = names.map((name) => [name, name === other ? 'no' : 'yes'])
       const context = { kind: 'user', key: 'user-1', ...Object.fromEntries(attributes) }
-      return { ...valuesOf(evaluateAll(flagSet, context, 0)) }
+      return { ...valuesOf(evaluateTogether(flagSet, context, 0)) }
     }
     const every = Object.fromEntries(names.map((_, at) => [`alone-${at}`, true]))
     expect(served(undefined)).toEqual({ ...every, all: true })
@@ -104,7 +105,7 @@ describe('indexRuleRows', () => {
       flagSetDefinition(plans.map((plan) => withRule(plan, onPlan('eq', plan)))),
     )
     for (const plan of plans) {
-      const values = Object.entries(valuesOf(evaluateAll(flagSet, contextOf(plan), 0)))
+      const values = Object.entries(valuesOf(evaluateTogether(flagSet, contextOf(plan), 0)))
       expect(values.filter(([, value]) => value).map(([key]) => key)).toEqual([plan])
     }
   })
@@ -122,7 +123,7 @@ describe('indexRuleRows', () => {
       return { kind: 'user', key: 'user-1', ...Object.fromEntries(attributes) }
     })
     for (const context of [...contexts, ...contexts.toReversed()]) {
-      expect({ ...valuesOf(evaluateAll(flagSet, context, 0)) }).toEqual(
+      expect({ ...valuesOf(evaluateTogether(flagSet, context, 0)) }).toEqual(
         valuesAlone(flagSet, context),
       )
     }
@@ -150,7 +151,7 @@ describe('indexRuleRows', () => {
     for (const plan of ['a', 'b', 'ab', 'c', undefined, ['a', 'b']]) {
       for (const key of ['user-1', 'user-2']) {
         const context = contextOf(plan, key)
-        expect({ ...valuesOf(evaluateAll(flagSet, context, 0)) }).toEqual(
+        expect({ ...valuesOf(evaluateTogether(flagSet, context, 0)) }).toEqual(
           valuesAlone(flagSet, context),
         )
       }

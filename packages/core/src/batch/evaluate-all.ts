@@ -28,8 +28,8 @@ export interface Evaluation {
 
 /**
  * Prepares the evaluation of all flags of a flag set, and yields at least every few milliseconds, so
- * that a server can do other work meanwhile. Without this call, the first evaluation does all
- * preparations at once.
+ * that a server can do other work meanwhile. Without this call, the first evaluations evaluate all
+ * flags one by one, and a later one does all preparations at once.
  *
  * @example
  * for (const _chunk of prepareIncrementally(flagSet)) await new Promise((resolve) => setImmediate(resolve))
@@ -53,6 +53,16 @@ function* prepareConditions(conditions: readonly CompiledCondition[]): Increment
 
 /** Evaluates all flags of a flag set at `now` (epoch milliseconds). Never throws. */
 export function evaluateAll(flagSet: FlagSet, context: EvaluationContext, now: number): Evaluation {
+  if (isForMatrix(flagSet)) return evaluateTogether(flagSet, context, now)
+  return evaluateEach(flagSet, [...flagSet.ordered], context, now)
+}
+
+/** Evaluates all flags of a flag set with its rule matrix. */
+export function evaluateTogether(
+  flagSet: FlagSet,
+  context: EvaluationContext,
+  now: number,
+): Evaluation {
   const { ordered: flags } = flagSet
   const matrix = ruleMatrixOf(flagSet)
   const cache = batchCacheOf(flagSet)
@@ -78,8 +88,8 @@ export function evaluateSome(
   now: number,
 ): Evaluation {
   const keys = new Set(flagKeys)
-  if (keys.size > MAX_ONE_BY_ONE) {
-    return onlyFlags(evaluateAll(flagSet, context, now), (key) => keys.has(key))
+  if (keys.size > MAX_ONE_BY_ONE && isForMatrix(flagSet)) {
+    return onlyFlags(evaluateTogether(flagSet, context, now), (key) => keys.has(key))
   }
   const flags: CompiledFlag[] = []
   for (const key of keys) {
@@ -87,6 +97,16 @@ export function evaluateSome(
     if (flag !== undefined) flags.push(flag)
   }
   flags.sort((left, right) => compareCodePoints(left.key, right.key))
+  return evaluateEach(flagSet, flags, context, now)
+}
+
+/** Evaluates flags one by one. */
+function evaluateEach(
+  flagSet: FlagSet,
+  flags: readonly CompiledFlag[],
+  context: EvaluationContext,
+  now: number,
+): Evaluation {
   const evaluator = new Evaluator(flagSet, context, now)
   const codes = Int32Array.from(flags, (flag) => evaluator.evaluate(flag).code)
   return { flagSet, flags, context, now, codes, start: 0 }
@@ -96,6 +116,20 @@ export function evaluateSome(
  * The number of flags up to which evaluating them one by one is faster than evaluating all flags.
  */
 const MAX_ONE_BY_ONE = 16
+
+/**
+ * The number of evaluations of many flags before the rule matrix is compiled, which takes as long
+ * as hundreds of evaluations one by one. Many processes never evaluate so often.
+ */
+const MAX_ALONE = 16
+
+/** Returns `true` if the next evaluation of many flags uses the rule matrix. Counts the others. */
+function isForMatrix(flagSet: FlagSet): boolean {
+  const cache = batchCacheOf(flagSet)
+  if (cache.matrix !== undefined || cache.evaluationsAlone === MAX_ALONE) return true
+  cache.evaluationsAlone += 1
+  return false
+}
 
 /**
  * Returns the part of an evaluation that contains the flags for which `isWanted` returns `true`.

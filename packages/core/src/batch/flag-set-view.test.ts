@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { flagDefinition, flagSetDefinition } from '../../test/definitions.ts'
-import { evaluateAll, jsonOf, valuesOf } from '../all-flags.ts'
+import { jsonOf, valuesOf } from '../all-flags.ts'
 import { compileFlagSet, type FlagSet } from '../evaluation/flag-set.ts'
 import { hash128 } from '../hashing/hash128.ts'
 import type { FlagDefinition } from '../model/definition.ts'
 import { viewOf } from './batch-cache.ts'
+import { evaluateTogether } from './evaluate-all.ts'
 import { offsetsOf } from './flag-set-view.ts'
 import { valuesHash } from './values-hash.ts'
 
@@ -17,7 +18,7 @@ function versionOf(value: string, previous?: FlagSet): FlagSet {
 }
 
 function expectToServe(flagSet: FlagSet, value: string): void {
-  const evaluation = evaluateAll(flagSet, USER, 0)
+  const evaluation = evaluateTogether(flagSet, USER, 0)
   const text = JSON.stringify({ a: false, text: value })
   expect({ ...valuesOf(evaluation) }).toEqual({ a: false, text: value })
   expect(jsonOf(evaluation)).toBe(text)
@@ -51,16 +52,16 @@ describe('FlagSetView', () => {
   /** Returns the view of a version after the version `first`, whose view has been used. */
   const viewAfter = (flags: readonly FlagDefinition[]) => {
     const before = compileFlagSet(flagSetDefinition(first))
-    valuesHash(evaluateAll(before, USER, 0))
+    valuesHash(evaluateTogether(before, USER, 0))
     const flagSet = compileFlagSet(flagSetDefinition(flags), { previous: before })
     const view = viewOf(flagSet)
     const { unhashed } = view
-    const values = valuesOf(evaluateAll(flagSet, USER, 0))
+    const values = valuesOf(evaluateTogether(flagSet, USER, 0))
     expect({ ...values }).toEqual(
       Object.fromEntries(flags.map(({ key, defaultVariationId }) => [key, defaultVariationId])),
     )
-    expect(valuesHash(evaluateAll(flagSet, USER, 0))).toBe(
-      valuesHash(evaluateAll(compileFlagSet(structuredClone(flagSet.definition)), USER, 0)),
+    expect(valuesHash(evaluateTogether(flagSet, USER, 0))).toBe(
+      valuesHash(evaluateTogether(compileFlagSet(structuredClone(flagSet.definition)), USER, 0)),
     )
     expect(viewOf(flagSet).unhashed).toEqual([])
     return { isCopied: view.offsets === viewOf(before).offsets, unhashed }
@@ -99,7 +100,7 @@ describe('FlagSetView', () => {
     let previous: FlagSet | undefined
     for (const flags of versions) {
       const flagSet = compileFlagSet(flagSetDefinition(flags), { previous })
-      if (previous === undefined) valuesHash(evaluateAll(flagSet, USER, 0))
+      if (previous === undefined) valuesHash(evaluateTogether(flagSet, USER, 0))
       viewOf(flagSet)
       previous = flagSet
     }

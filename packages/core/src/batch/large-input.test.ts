@@ -8,12 +8,13 @@ import {
   withRule,
 } from '../../test/definitions.ts'
 import { resultsAlone, resultsTogether } from '../../test/single-results.ts'
-import { evaluateAll, valuesOf } from '../all-flags.ts'
+import { valuesOf } from '../all-flags.ts'
 import { compileFlagSet, type FlagSet } from '../evaluation/flag-set.ts'
 import type { EvaluationContext } from '../model/context.ts'
 import type { FlagDefinition, SegmentDefinition } from '../model/definition.ts'
 import { bucketOf } from '../rollouts/bucket.ts'
 import { ruleMatrixOf } from './batch-cache.ts'
+import { evaluateTogether } from './evaluate-all.ts'
 
 function expectAsAlone(flagSet: FlagSet, contexts: readonly EvaluationContext[]): void {
   for (const context of contexts) {
@@ -59,7 +60,7 @@ describe('Large input', () => {
       flagDefinition('f', { targets: [{ kind: 'user', keys, variationId: 'on' }] }),
     ])
     const served = (key: string) => {
-      return valuesOf(evaluateAll(flagSet, { kind: 'user', key }, 0))['f']
+      return valuesOf(evaluateTogether(flagSet, { kind: 'user', key }, 0))['f']
     }
     expect(['user-0', 'user-19999', 'user-20000', 'company-1'].map(served)).toEqual([
       ...[true, true, false, false],
@@ -82,7 +83,7 @@ describe('Large input', () => {
     for (const length of [1, 2, 3, 4, 5, 64, 255, 256, 257, 512]) {
       for (const text of ['key of a user ', 'é']) {
         const key = text.repeat(512).slice(0, length)
-        const values = valuesOf(evaluateAll(flagSet, { kind: 'user', key }, 0))
+        const values = valuesOf(evaluateTogether(flagSet, { kind: 'user', key }, 0))
         const expected = flags.map(({ rollouts: [rollout] }) => {
           return bucketOf(rollout?.salt ?? '', key) < 50_000
         })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { flagDefinition, flagSetDefinition, ruleDefinition } from '../../test/definitions.ts'
-import { evaluateAll, valuesOf } from '../all-flags.ts'
+import { valuesOf } from '../all-flags.ts'
 import { REASONS } from '../evaluation/detail.ts'
 import { evaluateValue } from '../evaluation/evaluate.ts'
 import { compileFlagSet } from '../evaluation/flag-set.ts'
@@ -8,6 +8,7 @@ import type { RolloutDefinition } from '../model/definition.ts'
 import { bucketOf, compileSalt } from '../rollouts/bucket.ts'
 import { rangesAt } from '../rollouts/rollout.ts'
 import { ruleMatrixOf } from './batch-cache.ts'
+import { evaluateTogether } from './evaluate-all.ts'
 import { codeIn, compileOutcomeTable, NOTHING, PHASE } from './outcome-table.ts'
 
 const basis = {
@@ -54,7 +55,9 @@ describe('compileOutcomeTable', () => {
     for (let user = 0; user < 150; user += 1) {
       const context = { kind: 'user', key: `user-${user}`, plan: `p-${user % 4}` }
       const alone = flags.map(({ key }) => [key, evaluateValue(flagSet, key, context, 0)])
-      expect({ ...valuesOf(evaluateAll(flagSet, context, 0)) }).toEqual(Object.fromEntries(alone))
+      expect({ ...valuesOf(evaluateTogether(flagSet, context, 0)) }).toEqual(
+        Object.fromEntries(alone),
+      )
     }
   })
 
@@ -76,7 +79,7 @@ describe('compileOutcomeTable', () => {
         return flagDefinition(`flag-${index}`, { rules, rollouts: [rollout] })
       })
       const flagSet = compileFlagSet(flagSetDefinition(flags))
-      const served = Object.values(valuesOf(evaluateAll(flagSet, context, 0)))
+      const served = Object.values(valuesOf(evaluateTogether(flagSet, context, 0)))
       expect(served).toEqual(borders.map(([, , isServed]) => isServed))
     }
   })

@@ -7,12 +7,13 @@ import {
   withRule,
 } from '../../test/definitions.ts'
 import { resultsAlone, resultsTogether } from '../../test/single-results.ts'
-import { evaluateAll, evaluateSome, valuesOf } from '../all-flags.ts'
+import { evaluateSome, valuesOf } from '../all-flags.ts'
 import { compileFlagSet, type FlagSet } from '../evaluation/flag-set.ts'
 import type { EvaluationContext } from '../model/context.ts'
 import type { FlagDefinition, RolloutDefinition } from '../model/definition.ts'
 import { bucketOf } from '../rollouts/bucket.ts'
 import { ruleMatrixOf } from './batch-cache.ts'
+import { evaluateTogether } from './evaluate-all.ts'
 
 const SALT = 'aB3dE5gH7jK'
 
@@ -53,7 +54,7 @@ describe('Flags with many rules', () => {
     for (let plan = 0; plan < 100; plan += 1) {
       const context = { kind: 'user', key: 'user-1', plan: `${plan}` }
       const expected = counts.map((count) => plan < count)
-      expect(Object.values(valuesOf(evaluateAll(flagSet, context, 0)))).toEqual(expected)
+      expect(Object.values(valuesOf(evaluateTogether(flagSet, context, 0)))).toEqual(expected)
     }
   })
 
@@ -144,7 +145,7 @@ describe('Rollouts', () => {
     const flag = flagDefinition('flag', { rules, rollouts: [nobody] })
     const flagSet = compileFlagSet(flagSetDefinition([flag]))
     const served = (context: EvaluationContext) =>
-      valuesOf(evaluateAll(flagSet, context, 0))['flag']
+      valuesOf(evaluateTogether(flagSet, context, 0))['flag']
     expect(served({ kind: 'user', key: 'user-1' })).toBe(false)
     expect(served({ kind: 'user' })).toBe(true)
     expect(served({ kind: 'user', key: 'ключ' })).toBe(false)
@@ -159,7 +160,7 @@ describe('Rollouts', () => {
       for (const key of ['user-1', 'user-2', 'user-3']) {
         const expected = salts.map((salt) => bucketOf(salt, key) < 50_000)
         const context = { kind: 'user', key }
-        expect(Object.values(valuesOf(evaluateAll(flagSet, context, 0)))).toEqual(expected)
+        expect(Object.values(valuesOf(evaluateTogether(flagSet, context, 0)))).toEqual(expected)
       }
     }
   })
@@ -187,7 +188,7 @@ describe('Conditions and segments that are evaluated separately', () => {
 
   const readsOf = (flagSet: FlagSet, plan: string) => {
     const { context, reads } = countedContext(plan, 'abc')
-    evaluateAll(flagSet, context, 0)
+    evaluateTogether(flagSet, context, 0)
     return reads.country
   }
 
@@ -241,7 +242,7 @@ describe('Conditions and segments that are evaluated separately', () => {
     expect([readsOf(second, 'pro'), readsOf(second, 'pro')]).toEqual([1, 1])
   })
 
-  it('evaluateSome evaluates up to 16 flags one by one, and more flags together', () => {
+  it('evaluateSome evaluates up to 16 flags one by one, and more flags with the rule matrix if there is one', () => {
     const onCountryText = { attribute: 'country', operator: 'eq', value: 'abc' }
     const keys = Array.from({ length: 40 }, (_, at) => `flag-${at + 10}`)
     const flagSet = compileFlagSet(
@@ -252,6 +253,9 @@ describe('Conditions and segments that are evaluated separately', () => {
       evaluateSome(flagSet, keys.slice(0, count), context, 0)
       return reads.country
     }
+    expect(readsFor(16)).toBe(16)
+    expect(readsFor(17)).toBe(17)
+    ruleMatrixOf(flagSet)
     expect(readsFor(16)).toBe(16)
     expect(readsFor(17)).toBe(1)
   })

@@ -2,17 +2,18 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { anyContext, anyDefinition, anyNow } from '../../test/arbitraries.ts'
 import { referenceAnswers } from '../../test/reference.ts'
-import { detailsOf, evaluateAll, evaluateSome, jsonOf, valuesOf } from '../all-flags.ts'
+import { detailsOf, evaluateSome, jsonOf, valuesOf } from '../all-flags.ts'
 import { evaluateValue } from '../evaluation/evaluate.ts'
 import { compileFlagSet } from '../evaluation/flag-set.ts'
+import { evaluateTogether } from './evaluate-all.ts'
 
 const answers = fc.array(fc.record({ context: anyContext, now: anyNow }), {
   minLength: 5,
   maxLength: 5,
 })
 
-describe('evaluateAll', () => {
-  it('evaluateAll returns the same results as the reference implementation for any definition', {
+describe('evaluateTogether', () => {
+  it('evaluateTogether returns the same results as the reference implementation for any definition', {
     timeout: 120_000,
   }, () => {
     fc.assert(
@@ -20,7 +21,7 @@ describe('evaluateAll', () => {
         const flagSet = compileFlagSet(definition)
         for (const { context, now } of requests) {
           const expected = referenceAnswers(definition, context, now)
-          const evaluation = evaluateAll(flagSet, context, now)
+          const evaluation = evaluateTogether(flagSet, context, now)
           const given = detailsOf(evaluation).map(({ flagKey, value, variationId, reason }) => {
             return [flagKey, { value, variationId, reason }] as const
           })

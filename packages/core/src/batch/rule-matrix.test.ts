@@ -10,7 +10,6 @@ import {
 import { referenceAnswers } from '../../test/reference.ts'
 import {
   detailsOf,
-  evaluateAll,
   jsonOf,
   prepareIncrementally,
   reasonAt,
@@ -22,12 +21,13 @@ import { compileFlagSet, prepareDefinitions } from '../evaluation/flag-set.ts'
 import type { FlagDefinition } from '../model/definition.ts'
 import { runToEnd } from '../model/incremental.ts'
 import { ruleMatrixOf } from './batch-cache.ts'
+import { evaluateTogether } from './evaluate-all.ts'
 
 /** A fixed seed, so that a failure is reproducible. */
 const SAMPLE = { seed: 7, numRuns: 80 }
 
-describe('evaluateAll for a fixed sample of definitions', () => {
-  it('evaluateAll returns the same results as the reference implementation for a fixed sample', () => {
+describe('evaluateTogether for a fixed sample of definitions', () => {
+  it('evaluateTogether returns the same results as the reference implementation for a fixed sample', () => {
     for (const [definition, requests] of fc.sample(
       fc.tuple(anyDefinition, fc.array(fc.tuple(anyContext, anyNow), { minLength: 3 })),
       SAMPLE,
@@ -35,7 +35,7 @@ describe('evaluateAll for a fixed sample of definitions', () => {
       const flagSet = compileFlagSet(definition)
       for (const [context, now] of requests) {
         const expected = referenceAnswers(definition, context, now)
-        const evaluation = evaluateAll(flagSet, context, now)
+        const evaluation = evaluateTogether(flagSet, context, now)
         const given = evaluation.flags.map(({ key }, index) => {
           const variation = variationAt(evaluation, index)
           const variationId = variation?.id ?? null
@@ -54,7 +54,7 @@ describe('evaluateAll for a fixed sample of definitions', () => {
       fc.tuple(anyDefinition, anyContext, anyNow),
       SAMPLE,
     )) {
-      const evaluation = evaluateAll(compileFlagSet(definition), context, now)
+      const evaluation = evaluateTogether(compileFlagSet(definition), context, now)
       for (const { flagKey, ruleId, segmentId = null, rolloutId = null } of detailsOf(evaluation)) {
         const rules = definition.flags.find(({ key }) => key === flagKey)?.rules ?? []
         const named = rules.filter(({ id }) => id === ruleId)
@@ -70,18 +70,18 @@ describe('evaluateAll for a fixed sample of definitions', () => {
     }
   })
 
-  it('evaluateAll accepts definitions that do not have the declared shape', () => {
+  it('evaluateTogether accepts definitions that do not have the declared shape', () => {
     for (const [definition, context, now] of fc.sample(
       fc.tuple(anyPoison, anyContext, anyNow),
       SAMPLE,
     )) {
-      const evaluation = evaluateAll(compileFlagSet(definition), context, now)
+      const evaluation = evaluateTogether(compileFlagSet(definition), context, now)
       expect(JSON.parse(jsonOf(evaluation))).toEqual({ ...valuesOf(evaluation) })
     }
   })
 })
 
-describe('evaluateAll for very many rules', () => {
+describe('evaluateTogether for very many rules', () => {
   /** Returns conditions on plans and countries. Some values are in few rules, some in many. */
   const conditionsOf = (flag: number, rule: number) => [
     rule % 5 === 0
@@ -102,7 +102,7 @@ describe('evaluateAll for very many rules', () => {
   const plans = [undefined, 'all', '1', '6', '50', '100', '169', '299', 'other', 100, ['6', '100']]
 
   it.each(plans)(
-    'evaluateAll for the plan %j serves the same values as the evaluation of single flags',
+    'evaluateTogether for the plan %j serves the same values as the evaluation of single flags',
     (plan) => {
       for (const country of [undefined, '0', '1', '2', '3', ['0', '2']]) {
         const context = {
@@ -112,13 +112,15 @@ describe('evaluateAll for very many rules', () => {
           ...(country && { country }),
         }
         const alone = flags.map(({ key }) => [key, evaluateValue(flagSet, key, context, 0)])
-        expect({ ...valuesOf(evaluateAll(flagSet, context, 0)) }).toEqual(Object.fromEntries(alone))
+        expect({ ...valuesOf(evaluateTogether(flagSet, context, 0)) }).toEqual(
+          Object.fromEntries(alone),
+        )
       }
     },
   )
 })
 
-describe('evaluateAll for successive versions', () => {
+describe('evaluateTogether for successive versions', () => {
   const segment = segmentDefinition('s', {
     rules: [{ attribute: 'plan', operator: 'contains', value: '1' }],
   })
@@ -139,7 +141,7 @@ describe('evaluateAll for successive versions', () => {
     })
   }
   const answersOf = (flagSet: ReturnType<typeof compileFlagSet>) =>
-    contexts.map((context) => jsonOf(evaluateAll(flagSet, context, 0)))
+    contexts.map((context) => jsonOf(evaluateTogether(flagSet, context, 0)))
 
   it('Each version has the same results as if it were compiled alone, and older versions stay unchanged', () => {
     const first = Array.from({ length: 60 }, (_, index) => planned(`flag-${index + 10}`, index % 9))
@@ -205,7 +207,7 @@ describe('evaluateAll for successive versions', () => {
     const previous = compileFlagSet(definition)
     expect([...prepareIncrementally(previous)].length).toBeGreaterThan(4)
     expect([...prepareIncrementally(previous)]).toEqual([])
-    evaluateAll(previous, context, now)
+    evaluateTogether(previous, context, now)
     const changed = flags.map(({ key }, index) => planned(key, (index + 1) % 13))
     const after = () => compileFlagSet(flagSetDefinition(changed, [segment]), { previous })
     const [whole, interrupted] = [after(), after()]
@@ -213,12 +215,12 @@ describe('evaluateAll for successive versions', () => {
     runToEnd(prepareDefinitions(interrupted))
     const chunks = prepareIncrementally(interrupted)
     chunks.next()
-    const answer = jsonOf(evaluateAll(interrupted, context, now))
+    const answer = jsonOf(evaluateTogether(interrupted, context, now))
     expect([...chunks].length).toBeGreaterThan(4)
     const alone = compileFlagSet(structuredClone(flagSetDefinition(changed, [segment])))
-    expect(answer).toBe(jsonOf(evaluateAll(alone, context, now)))
+    expect(answer).toBe(jsonOf(evaluateTogether(alone, context, now)))
     for (const each of [whole, interrupted]) {
-      expect(jsonOf(evaluateAll(each, context, now))).toBe(answer)
+      expect(jsonOf(evaluateTogether(each, context, now))).toBe(answer)
     }
   })
 
@@ -228,9 +230,9 @@ describe('evaluateAll for successive versions', () => {
       SAMPLE,
     )) {
       const previous = compileFlagSet(before)
-      evaluateAll(previous, context, now)
-      const next = evaluateAll(compileFlagSet(after, { previous }), context, now)
-      const alone = evaluateAll(compileFlagSet(structuredClone(after)), context, now)
+      evaluateTogether(previous, context, now)
+      const next = evaluateTogether(compileFlagSet(after, { previous }), context, now)
+      const alone = evaluateTogether(compileFlagSet(structuredClone(after)), context, now)
       expect(detailsOf(next)).toEqual(detailsOf(alone))
       expect(jsonOf(next)).toBe(jsonOf(alone))
     }

@@ -6,12 +6,13 @@ import {
   ruleDefinition,
   segmentDefinition,
 } from '../../test/definitions.ts'
-import { evaluateAll, valuesOf } from '../all-flags.ts'
+import { valuesOf } from '../all-flags.ts'
 import { evaluateValue } from '../evaluation/evaluate.ts'
 import { compileFlagSet, type FlagSet } from '../evaluation/flag-set.ts'
 import type { EvaluationContext } from '../model/context.ts'
 import type { SegmentDefinition } from '../model/definition.ts'
 import { ruleMatrixOf } from './batch-cache.ts'
+import { evaluateTogether } from './evaluate-all.ts'
 
 const IDS = Array.from({ length: 40 }, (_, number) => `segment-${number}`)
 
@@ -60,14 +61,14 @@ describe('indexSegments', () => {
   it('Segments that are evaluated together match the same contexts as single segments, after any change', () => {
     const contexts = fc.sample(anyContext, { seed: 1, numRuns: 30 })
     let previous = compileFlagSet(flagSetDefinition(FLAGS))
-    evaluateAll(previous, {}, 0)
+    evaluateTogether(previous, {}, 0)
     for (const segments of fc.sample(anySegments, { seed: 2, numRuns: 20 })) {
       const definition = { ...flagSetDefinition(FLAGS), segments }
       const flagSet = compileFlagSet(definition, { previous })
       previous = flagSet
       for (const context of contexts) {
         const alone = IDS.map((id) => [id, evaluateValue(flagSet, id, context, 0)])
-        const together = valuesOf(evaluateAll(flagSet, context, 0))
+        const together = valuesOf(evaluateTogether(flagSet, context, 0))
         expect({ ...together }).toEqual(Object.fromEntries(alone))
       }
     }
@@ -143,7 +144,7 @@ describe('indexSegments', () => {
     for (const plan of ['a', 'b', 'c']) {
       for (const key of ['user-1', 'user-2']) {
         const context = { kind: 'user', key, plan }
-        expect(valuesOf(evaluateAll(flagSet, context, 0))['tested']).toBe(
+        expect(valuesOf(evaluateTogether(flagSet, context, 0))['tested']).toBe(
           evaluateValue(flagSet, 'tested', context, 0),
         )
       }
@@ -190,7 +191,7 @@ describe('indexSegments', () => {
       const isSame = ids.join() === 'a,b'
       expect([ids, ruleMatrixOf(second).segments.index === index]).toEqual([ids, isSame])
       for (const plan of ['a', 'b', 'c']) {
-        const values = valuesOf(evaluateAll(second, { kind: 'user', key: 'user-1', plan }, 0))
+        const values = valuesOf(evaluateTogether(second, { kind: 'user', key: 'user-1', plan }, 0))
         expect({ ...values }).toEqual(Object.fromEntries(ids.map((id) => [id, id === plan])))
       }
     }

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { anyChange, anyContext, anyDefinition, anyNow } from '../../test/arbitraries.ts'
-import { evaluateAll, jsonOf, onlyFlags } from '../all-flags.ts'
+import { jsonOf, onlyFlags } from '../all-flags.ts'
 import { compileFlagSet } from '../evaluation/flag-set.ts'
+import { evaluateTogether } from './evaluate-all.ts'
 import { valuesHash } from './values-hash.ts'
 
 describe('valuesHash', () => {
@@ -10,7 +11,7 @@ describe('valuesHash', () => {
     fc.assert(
       fc.property(anyDefinition, anyContext, anyNow, (definition, context, now) => {
         const [here, elsewhere] = [definition, structuredClone(definition)].map((each) => {
-          return valuesHash(evaluateAll(compileFlagSet(each), context, now))
+          return valuesHash(evaluateTogether(compileFlagSet(each), context, now))
         })
         expect(here).toMatch(/^[0-9a-f]{32}$/)
         expect(elsewhere).toBe(here)
@@ -23,10 +24,10 @@ describe('valuesHash', () => {
       fc.property(anyChange, anyContext, anyContext, anyNow, (change, left, right, now) => {
         const [before, after] = change
         const first = compileFlagSet(before)
-        valuesHash(evaluateAll(first, left, now))
+        valuesHash(evaluateTogether(first, left, now))
         const second = compileFlagSet(after, { previous: first })
         const answers = [first, second].flatMap((flagSet) =>
-          [left, right].map((context) => evaluateAll(flagSet, context, now)),
+          [left, right].map((context) => evaluateTogether(flagSet, context, now)),
         )
         for (const one of answers) {
           for (const other of answers) {
@@ -40,7 +41,7 @@ describe('valuesHash', () => {
   it('valuesHash depends only on the evaluated flags', () => {
     fc.assert(
       fc.property(anyDefinition, anyContext, anyNow, (definition, context, now) => {
-        const all = evaluateAll(compileFlagSet(definition), context, now)
+        const all = evaluateTogether(compileFlagSet(definition), context, now)
         expect(valuesHash(onlyFlags(all, () => true))).toBe(valuesHash(all))
         expect(valuesHash(onlyFlags(all, () => false))).toBe('0'.repeat(32))
       }),

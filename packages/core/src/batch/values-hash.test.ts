@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { flagDefinition, flagSetDefinition } from '../../test/definitions.ts'
-import { evaluateAll, jsonOf, onlyFlags, valuesOf } from '../all-flags.ts'
+import { jsonOf, onlyFlags, valuesOf } from '../all-flags.ts'
 import { compileFlagSet } from '../evaluation/flag-set.ts'
 import { hash128 } from '../hashing/hash128.ts'
+import { evaluateTogether } from './evaluate-all.ts'
 import { valuesHash } from './values-hash.ts'
 
 const USER = { kind: 'user', key: 'user-1' }
@@ -12,7 +13,7 @@ function hashOf(served: Readonly<Record<string, 'on' | 'off'>>): string {
   const flags = Object.entries(served).map(([key, defaultVariationId]) => {
     return flagDefinition(key, { defaultVariationId })
   })
-  return valuesHash(evaluateAll(compileFlagSet(flagSetDefinition(flags)), USER, 0))
+  return valuesHash(evaluateTogether(compileFlagSet(flagSetDefinition(flags)), USER, 0))
 }
 
 function xor(...hashes: readonly string[]): string {
@@ -32,13 +33,15 @@ describe('valuesHash', () => {
   it('valuesHash returns the hash of any evaluation of all flags or of several flags', () => {
     const flags = ['a', 'b', 'c'].map((key) => flagDefinition(key, { offVariationId: 'on' }))
     const first = compileFlagSet(flagSetDefinition(flags))
-    const all = evaluateAll(first, USER, 0)
+    const all = evaluateTogether(first, USER, 0)
     expect(valuesHash(all)).toBe(hashOf({ a: 'off', b: 'off', c: 'off' }))
-    expect(valuesHash(evaluateAll(first, USER, 0))).toBe(valuesHash(all))
+    expect(valuesHash(evaluateTogether(first, USER, 0))).toBe(valuesHash(all))
     expect(valuesHash(onlyFlags(all, (key) => key !== 'a'))).toBe(hashOf({ b: 'off', c: 'off' }))
     const changed = flags.map((flag) => (flag.key === 'b' ? { ...flag, isActive: false } : flag))
     const second = compileFlagSet(flagSetDefinition(changed), { previous: first })
-    expect(valuesHash(evaluateAll(second, USER, 0))).toBe(hashOf({ a: 'off', b: 'on', c: 'off' }))
+    expect(valuesHash(evaluateTogether(second, USER, 0))).toBe(
+      hashOf({ a: 'off', b: 'on', c: 'off' }),
+    )
   })
 
   it('valuesHash returns the hash of the evaluated version, in any order of use', () => {
@@ -61,7 +64,7 @@ describe('valuesHash', () => {
         return flagDefinition(name, { defaultVariationId })
       })
       const flagSet = compileFlagSet(flagSetDefinition(flags), { previous })
-      const evaluation = evaluateAll(flagSet, USER, 0)
+      const evaluation = evaluateTogether(flagSet, USER, 0)
       const isOn = Object.entries(serving).map(([name, served]) => [name, served === 'on'])
       if (asked === 'values') expect({ ...valuesOf(evaluation) }).toEqual(Object.fromEntries(isOn))
       if (asked === 'hash') expect(valuesHash(evaluation)).toBe(hashOf(serving))
@@ -85,7 +88,7 @@ describe('valuesHash', () => {
     let previous = compileFlagSet(flagSetDefinition([]))
     for (const flags of versions) {
       const flagSet = compileFlagSet(flagSetDefinition(flags), { previous })
-      const evaluation = evaluateAll(flagSet, USER, 0)
+      const evaluation = evaluateTogether(flagSet, USER, 0)
       const expected = xor(...flags.map(({ key }) => hash128(`"${key}":true`)))
       expect(valuesHash(evaluation)).toBe(expected)
       expect(jsonOf(evaluation)).toBe(JSON.stringify(valuesOf(evaluation)))

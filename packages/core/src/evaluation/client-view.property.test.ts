@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { anyChange, anyContext, anyNow } from '../../test/arbitraries.ts'
-import { detailsOf, evaluateAll, jsonOf } from '../all-flags.ts'
+import { detailsOf, jsonOf } from '../all-flags.ts'
 import { changedFlags } from '../authoring/changed-flags.ts'
 import { changedValues } from '../authoring/changed-values.ts'
+import { evaluateTogether } from '../batch/evaluate-all.ts'
 import { valuesHash } from '../batch/values-hash.ts'
 import { stepAt } from '../changes.ts'
 import type { FlagSetDefinition } from '../model/definition.ts'
@@ -33,12 +34,12 @@ describe('clientView', () => {
         const flagSet = compileFlagSet(definition)
         const view = clientView(flagSet)
         const keys = hiddenKeys(definition)
-        const visible = detailsOf(evaluateAll(flagSet, context, now)).filter(
+        const visible = detailsOf(evaluateTogether(flagSet, context, now)).filter(
           ({ flagKey }) => !keys.has(flagKey),
         )
-        expect(detailsOf(evaluateAll(view, context, now))).toEqual(visible)
-        const text = jsonOf(evaluateAll(view, context, now))
-        const values = Object.entries(JSON.parse(jsonOf(evaluateAll(flagSet, context, now))))
+        expect(detailsOf(evaluateTogether(view, context, now))).toEqual(visible)
+        const text = jsonOf(evaluateTogether(view, context, now))
+        const values = Object.entries(JSON.parse(jsonOf(evaluateTogether(flagSet, context, now))))
         expect(Object.entries(JSON.parse(text))).toEqual(values.filter(([key]) => !keys.has(key)))
         expect([...view.flags.keys()]).toEqual(view.ordered.map(({ key }) => key))
       }),
@@ -53,7 +54,7 @@ describe('clientView', () => {
         ([[old, fresh], first, second, context, now]) => {
           const before = compileFlagSet(hide(old, first))
           const viewBefore = clientView(before)
-          evaluateAll(viewBefore, context, now)
+          evaluateTogether(viewBefore, context, now)
           const after = compileFlagSet(hide(fresh, second), { previous: before })
           const reused = clientView(after, viewBefore)
           const rebuilt = clientView(compileFlagSet(hide(fresh, second)))
@@ -102,13 +103,13 @@ describe('clientView', () => {
   })
 })
 
-function answerOf(view: FlagSet, context: Parameters<typeof evaluateAll>[1], now: number) {
-  const evaluation = evaluateAll(view, context, now)
+function answerOf(view: FlagSet, context: Parameters<typeof evaluateTogether>[1], now: number) {
+  const evaluation = evaluateTogether(view, context, now)
   return [jsonOf(evaluation), valuesHash(evaluation), view.version, stepAt(view, now)]
 }
 
-function valuesAt(view: FlagSet, context: Parameters<typeof evaluateAll>[1], now: number) {
-  return JSON.parse(jsonOf(evaluateAll(view, context, now))) as FlagValues
+function valuesAt(view: FlagSet, context: Parameters<typeof evaluateTogether>[1], now: number) {
+  return JSON.parse(jsonOf(evaluateTogether(view, context, now))) as FlagValues
 }
 
 function flag(key: string) {

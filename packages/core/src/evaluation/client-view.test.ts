@@ -6,7 +6,8 @@ import {
   ruleDefinition,
   segmentDefinition,
 } from '../../test/definitions.ts'
-import { evaluateAll, valuesOf } from '../all-flags.ts'
+import { valuesOf } from '../all-flags.ts'
+import { evaluateTogether } from '../batch/evaluate-all.ts'
 import type { FlagDefinition, FlagSetDefinition } from '../model/definition.ts'
 import { clientView } from './client-view.ts'
 import { compileFlagSet } from './flag-set.ts'
@@ -39,7 +40,10 @@ describe('clientView', () => {
     const view = clientView(compileFlagSet(definition))
     expect([...view.flags.keys()]).toEqual(['alone', 'visible'])
     expect(view.ordered).toEqual([...view.flags.values()])
-    expect({ ...valuesOf(evaluateAll(view, USER, 0)) }).toEqual({ alone: false, visible: true })
+    expect({ ...valuesOf(evaluateTogether(view, USER, 0)) }).toEqual({
+      alone: false,
+      visible: true,
+    })
   })
 
   it('A client view contains the dependencies of visible flags, but no other hidden flags', () => {
@@ -81,6 +85,9 @@ describe('clientView', () => {
     expect(clientView(next)).not.toBe(before)
     const later = clientView(compileFlagSet({ ...definition, version: 5 }), before)
     expect(later.version).toBe(5)
-    expect({ ...valuesOf(evaluateAll(later, USER, 0)) }).toEqual({ alone: false, visible: true })
+    expect({ ...valuesOf(evaluateTogether(later, USER, 0)) }).toEqual({
+      alone: false,
+      visible: true,
+    })
   })
 })

@@ -8,8 +8,9 @@ import {
   segmentDefinition,
   withRule,
 } from '../../test/definitions.ts'
-import { evaluateAll, prepareIncrementally, valuesOf } from '../all-flags.ts'
+import { prepareIncrementally, valuesOf } from '../all-flags.ts'
 import { findIssues } from '../authoring/issues.ts'
+import { evaluateTogether } from '../batch/evaluate-all.ts'
 import type { FlagDefinition, SegmentDefinition } from '../model/definition.ts'
 import type { BucketingScheme, RegexEngine } from '../model/extensions.ts'
 import { runToEnd } from '../model/incremental.ts'
@@ -71,7 +72,7 @@ describe('A flag set', () => {
 
   it('The evaluation of all flags and findIssues compile every flag and segment once', () => {
     for (const use of [
-      (flagSet: ReturnType<typeof compileFlagSet>) => evaluateAll(flagSet, USER, 0),
+      (flagSet: ReturnType<typeof compileFlagSet>) => evaluateTogether(flagSet, USER, 0),
       findIssues,
       (flagSet: ReturnType<typeof compileFlagSet>) => runToEnd(prepareIncrementally(flagSet)),
     ]) {
@@ -79,7 +80,7 @@ describe('A flag set', () => {
       const flagSet = compileFlagSet(definition, { extensions })
       use(flagSet)
       expect([...seen].sort()).toEqual(['ex', 'salt', 'te', 'xt'])
-      evaluateAll(flagSet, USER, 0)
+      evaluateTogether(flagSet, USER, 0)
       expect(seen).toHaveLength(4)
     }
   })
@@ -190,7 +191,7 @@ describe('Definitions without the declared type', () => {
       expect(flagSet.ordered).toHaveLength(1)
       expect(flagSet.flagsById.size).toBe(1)
       expect(findIssues(flagSet)).toHaveLength(1)
-      expect({ ...valuesOf(evaluateAll(flagSet, USER, 0)) }).toEqual({ other: false })
+      expect({ ...valuesOf(evaluateTogether(flagSet, USER, 0)) }).toEqual({ other: false })
     }
   })
 

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { anyContext, anyDefinition, anyNow, anyPoison, deepFreeze } from '../../test/arbitraries.ts'
-import { detailsOf, evaluateAll, evaluateSome, jsonOf, valuesOf } from '../all-flags.ts'
+import { detailsOf, evaluateSome, jsonOf, valuesOf } from '../all-flags.ts'
+import { evaluateTogether } from '../batch/evaluate-all.ts'
 import { parseContext } from '../model/context.ts'
 import { evaluateFlag } from './evaluate.ts'
 import { compileFlagSet } from './flag-set.ts'
@@ -14,8 +15,8 @@ describe('Evaluation of any definition for any context', () => {
       fc.property(anyDefinition, anyContext, anyNow, (definition, context, now) => {
         deepFreeze(definition)
         parseContext(deepFreeze(context))
-        const first = detailsOf(evaluateAll(compileFlagSet(definition), context, now))
-        const again = detailsOf(evaluateAll(compileFlagSet(definition), context, now))
+        const first = detailsOf(evaluateTogether(compileFlagSet(definition), context, now))
+        const again = detailsOf(evaluateTogether(compileFlagSet(definition), context, now))
         expect(first.map(({ flagKey }) => flagKey).sort()).toEqual(
           definition.flags.map(({ key }) => key).sort(),
         )
@@ -28,18 +29,18 @@ describe('Evaluation of any definition for any context', () => {
   it('Evaluation never throws, even for a definition that does not have the declared shape', () => {
     fc.assert(
       fc.property(anyPoison, anyContext, anyNow, (definition, context, now) => {
-        const evaluation = evaluateAll(compileFlagSet(definition), context, now)
+        const evaluation = evaluateTogether(compileFlagSet(definition), context, now)
         expect(JSON.parse(jsonOf(evaluation))).toEqual({ ...valuesOf(evaluation) })
       }),
       { numRuns: 800 },
     )
   })
 
-  it('evaluateFlag, evaluateSome and evaluateAll return the same results', () => {
+  it('evaluateFlag, evaluateSome and evaluateTogether return the same results', () => {
     fc.assert(
       fc.property(anyDefinition, anyContext, anyNow, fc.nat(), (definition, context, now, pick) => {
         const flagSet = compileFlagSet(definition)
-        const all = detailsOf(evaluateAll(flagSet, context, now))
+        const all = detailsOf(evaluateTogether(flagSet, context, now))
         for (const detail of all) {
           expect(evaluateFlag(flagSet, detail.flagKey, context, now)).toEqual(detail)
         }
@@ -56,7 +57,7 @@ describe('Evaluation of any definition for any context', () => {
   it('The values, the JSON text and the details of an evaluation have the same results', () => {
     fc.assert(
       fc.property(anyDefinition, anyContext, anyNow, (definition, context, now) => {
-        const evaluation = evaluateAll(compileFlagSet(definition), context, now)
+        const evaluation = evaluateTogether(compileFlagSet(definition), context, now)
         const values = valuesOf(evaluation)
         expect(JSON.parse(jsonOf(evaluation))).toEqual(JSON.parse(JSON.stringify(values)))
         expect(detailsOf(evaluation).map(({ flagKey, value }) => [flagKey, value])).toEqual(
@@ -70,7 +71,7 @@ describe('Evaluation of any definition for any context', () => {
   it('The empty context receives only defaults', () => {
     fc.assert(
       fc.property(anyDefinition, anyNow, (definition, now) => {
-        for (const detail of detailsOf(evaluateAll(compileFlagSet(definition), {}, now))) {
+        for (const detail of detailsOf(evaluateTogether(compileFlagSet(definition), {}, now))) {
           expect(['STATIC', 'DEFAULT', 'DISABLED', 'ERROR']).toContain(detail.reason)
           expect(detail).not.toHaveProperty('ruleId')
         }

@@ -7,7 +7,6 @@ import {
 } from '../../test/definitions.ts'
 import {
   detailsOf,
-  evaluateAll,
   evaluateSome,
   jsonOf,
   onlyFlags,
@@ -15,6 +14,7 @@ import {
   valuesOf,
   variationAt,
 } from '../all-flags.ts'
+import { evaluateTogether } from '../batch/evaluate-all.ts'
 import { evaluateCode, evaluateFlag, evaluateValue } from './evaluate.ts'
 import { compileFlagSet } from './flag-set.ts'
 import { reasonOf, servedBy } from './outcome.ts'
@@ -116,14 +116,14 @@ describe('evaluateSome for many flags', () => {
   )
 
   it.each([0, 1, 15, 16, 17, 39, 40])(
-    'evaluateSome for %d flags returns the same results as evaluateAll',
+    'evaluateSome for %d flags returns the same results as evaluateTogether',
     (count) => {
       const some = keys.slice(keys.length - count)
       const entries = some.map((key) => [key, keys.indexOf(key) % 3 === 0] as const)
       const expected = Object.fromEntries(entries)
       // The result must not depend on earlier evaluations.
-      evaluateAll(many, {}, 0)
-      const all = evaluateAll(many, user, 0)
+      evaluateTogether(many, {}, 0)
+      const all = evaluateTogether(many, user, 0)
       const evaluation = evaluateSome(many, ['unknown', ...some.toReversed()], user, 0)
       for (const each of [evaluation, onlyFlags(all, (key) => some.includes(key))]) {
         expect(each.flags.map(({ key }) => key)).toEqual(some)
@@ -142,9 +142,9 @@ describe('valuesOf', () => {
   const valuesFor = (keys: readonly string[], previous = flagSet) => {
     const definition = flagSetDefinition(keys.map((key) => flagDefinition(key)))
     const next = compileFlagSet(definition, { previous })
-    const values = valuesOf(evaluateAll(next, user, 0))
+    const values = valuesOf(evaluateTogether(next, user, 0))
     expect(Object.entries(values)).toEqual(keys.map((key) => [key, false]))
-    expect(jsonOf(evaluateAll(next, user, 0))).toBe(JSON.stringify(values))
+    expect(jsonOf(evaluateTogether(next, user, 0))).toBe(JSON.stringify(values))
     return next
   }
 
@@ -156,10 +156,10 @@ describe('valuesOf', () => {
 
   it('valuesOf returns a new object for each evaluation, which can be modified', () => {
     const set = valuesFor(['a', 'b'])
-    const values = valuesOf(evaluateAll(set, user, 0)) as Record<string, unknown>
+    const values = valuesOf(evaluateTogether(set, user, 0)) as Record<string, unknown>
     values['a'] = 'changed'
     values['c'] = 'added'
-    expect(valuesOf(evaluateAll(set, user, 0))).toEqual({ a: false, b: false })
+    expect(valuesOf(evaluateTogether(set, user, 0))).toEqual({ a: false, b: false })
   })
 
   it('valuesOf contains all values of a very large flag set', () => {
@@ -203,14 +203,14 @@ describe('A flag with more rules than a word has bits', () => {
     'For the plan %s, a flag with 71 rules serves %j, the value of the first rule that matches',
     (plan, served) => {
       const context = { kind: 'user', key: 'user-1', plan }
-      const values = valuesOf(evaluateAll(long, context, 0))
+      const values = valuesOf(evaluateTogether(long, context, 0))
       expect({ ...values }).toEqual({ a: served, b: served, c: served })
     },
   )
 })
 
 describe('An evaluation of all flags', () => {
-  const evaluation = evaluateAll(flagSet, user, 0)
+  const evaluation = evaluateTogether(flagSet, user, 0)
 
   it('variationAt returns the variation that each flag serves', () => {
     expect(evaluation.flags.map(({ key }) => key)).toEqual(['10', '9', '__proto__', 'null'])

@@ -8,8 +8,9 @@ import {
   segmentDefinition,
   withRule,
 } from '../../test/definitions.ts'
-import { detailsOf, evaluateAll } from '../all-flags.ts'
+import { detailsOf } from '../all-flags.ts'
 import { findIssues } from '../authoring/issues.ts'
+import { evaluateTogether } from '../batch/evaluate-all.ts'
 import type { FlagDefinition, FlagSetDefinition } from '../model/definition.ts'
 import { compileFlagSet, type FlagSet } from './flag-set.ts'
 
@@ -69,7 +70,7 @@ function summaryOf(flagSet: FlagSet) {
     malformed: [...flagSet.malformed].sort(),
     timestamps: flagSet.timestamps,
     issues: findIssues(flagSet),
-    answers: detailsOf(evaluateAll(flagSet, USER, Date.parse('2026-01-01T01:00:00Z'))),
+    answers: detailsOf(evaluateTogether(flagSet, USER, Date.parse('2026-01-01T01:00:00Z'))),
   }
 }
 

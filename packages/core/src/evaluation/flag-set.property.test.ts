@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { anyChange, anyContext, anyNow } from '../../test/arbitraries.ts'
-import { detailsOf, evaluateAll, reasonAt, valuesOf } from '../all-flags.ts'
+import { detailsOf, reasonAt, valuesOf } from '../all-flags.ts'
 import { findIssues } from '../authoring/issues.ts'
+import { evaluateTogether } from '../batch/evaluate-all.ts'
 import { compileFlagSet } from './flag-set.ts'
 
 describe('compileFlagSet', () => {
@@ -12,13 +13,13 @@ describe('compileFlagSet', () => {
         const full = compileFlagSet(after)
         const previous = compileFlagSet(before)
         // The evaluation fills the caches that the next version reuses.
-        evaluateAll(previous, context, now)
+        evaluateTogether(previous, context, now)
         const incremental = compileFlagSet(after, { previous })
         expect(findIssues(incremental)).toEqual(findIssues(full))
         expect(incremental.timestamps).toEqual(full.timestamps)
         expect(incremental.version).toBe(full.version)
-        expect(detailsOf(evaluateAll(incremental, context, now))).toEqual(
-          detailsOf(evaluateAll(full, context, now)),
+        expect(detailsOf(evaluateTogether(incremental, context, now))).toEqual(
+          detailsOf(evaluateTogether(full, context, now)),
         )
       }),
       { numRuns: 200 },
@@ -29,11 +30,11 @@ describe('compileFlagSet', () => {
     fc.assert(
       fc.property(anyChange, anyContext, anyNow, ([before, after], context, now) => {
         let flagSet = compileFlagSet(before)
-        valuesOf(evaluateAll(flagSet, context, now))
+        valuesOf(evaluateTogether(flagSet, context, now))
         for (const definition of [after, before, { ...after, flags: after.flags.slice(1) }]) {
           flagSet = compileFlagSet(definition, { previous: flagSet })
-          const given = evaluateAll(flagSet, context, now)
-          const expected = evaluateAll(compileFlagSet(definition), context, now)
+          const given = evaluateTogether(flagSet, context, now)
+          const expected = evaluateTogether(compileFlagSet(definition), context, now)
           expect(valuesOf(given)).toEqual(valuesOf(expected))
           expect(given.flags.map((_, index) => reasonAt(given, index))).toEqual(
             expected.flags.map((_, index) => reasonAt(expected, index)),
@@ -49,7 +50,7 @@ describe('compileFlagSet', () => {
       fc.property(anyChange, anyContext, anyNow, ([definition], context, now) => {
         const flagSet = compileFlagSet(definition)
         const broken = new Set(findIssues(flagSet).map(({ flagKey }) => flagKey))
-        for (const { flagKey, reason } of detailsOf(evaluateAll(flagSet, context, now))) {
+        for (const { flagKey, reason } of detailsOf(evaluateTogether(flagSet, context, now))) {
           if (reason === 'ERROR') expect(broken).toContain(flagKey)
         }
       }),

@@ -6,8 +6,9 @@ import {
   ruleDefinition,
   segmentDefinition,
 } from '../../test/definitions.ts'
-import { evaluateAll, prepareIncrementally, valuesOf } from '../all-flags.ts'
+import { prepareIncrementally, valuesOf } from '../all-flags.ts'
 import { findIssues } from '../authoring/issues.ts'
+import { evaluateTogether } from '../batch/evaluate-all.ts'
 import type { FlagDefinition, FlagSetDefinition } from '../model/definition.ts'
 import { runToEnd } from '../model/incremental.ts'
 import { compileFlagSet, compileIncrementally, prepareDefinitions } from './flag-set.ts'
@@ -189,7 +190,7 @@ describe('compileFlagSet', () => {
     })
     const segments = ['a', 'b', 'c'].map((id) => segmentDefinition(id, { force: true }))
     const before = compileFlagSet(flagSetDefinition(flags, segments))
-    evaluateAll(before, {}, 0)
+    evaluateTogether(before, {}, 0)
     const inItself = { rules: [{ attribute: '', operator: 'in_segment', value: 'a' }] }
     const after = compileFlagSet(
       flagSetDefinition(flags.slice(1), [
@@ -198,7 +199,7 @@ describe('compileFlagSet', () => {
       ]),
       { previous: before },
     )
-    const evaluation = evaluateAll(after, { kind: 'user', key: 'user-1' }, 0)
+    const evaluation = evaluateTogether(after, { kind: 'user', key: 'user-1' }, 0)
     expect({ ...valuesOf(evaluation) }).toEqual({ b: true, c: true })
   })
 
@@ -235,10 +236,10 @@ describe('compileIncrementally', () => {
     expect(count).toBeGreaterThan(40)
     const whole = compileFlagSet(definition)
     expect([...flagSet.flags.keys()]).toEqual([...whole.flags.keys()])
-    expect(valuesOf(evaluateAll(flagSet, context, 0))).toEqual(
-      valuesOf(evaluateAll(whole, context, 0)),
+    expect(valuesOf(evaluateTogether(flagSet, context, 0))).toEqual(
+      valuesOf(evaluateTogether(whole, context, 0)),
     )
-    expect(valuesOf(evaluateAll(whole, context, 0))).toMatchObject({
+    expect(valuesOf(evaluateTogether(whole, context, 0))).toMatchObject({
       'flag-7': true,
       'flag-8': false,
     })

@@ -8,7 +8,8 @@ import {
   ruleDefinition,
   segmentDefinition,
 } from '../../test/definitions.ts'
-import { detailsOf, evaluateAll, jsonOf } from '../all-flags.ts'
+import { detailsOf, jsonOf } from '../all-flags.ts'
+import { evaluateTogether } from '../batch/evaluate-all.ts'
 import { compileFlagSet } from './flag-set.ts'
 import { changedByGradualRollouts, nextTimestamp, stepAt } from './schedule.ts'
 
@@ -48,8 +49,8 @@ describe('stepAt', () => {
       fc.property(anyDefinition, anyContext, anyNow, anyNow, (definition, context, one, other) => {
         const random = compileFlagSet(definition)
         if (stepAt(random, one) !== stepAt(random, other)) return
-        expect(detailsOf(evaluateAll(random, context, one))).toEqual(
-          detailsOf(evaluateAll(random, context, other)),
+        expect(detailsOf(evaluateTogether(random, context, one))).toEqual(
+          detailsOf(evaluateTogether(random, context, other)),
         )
       }),
       { numRuns: 250 },
@@ -97,13 +98,13 @@ describe('changedByGradualRollouts', () => {
         const random = compileFlagSet(definition)
         const stepping = new Set(changedByGradualRollouts(random, one, other))
         const others = (now: number) =>
-          detailsOf(evaluateAll(random, context, now)).filter(
+          detailsOf(evaluateTogether(random, context, now)).filter(
             ({ flagKey }) => !stepping.has(flagKey),
           )
         expect(others(other)).toEqual(others(one))
         if (stepping.size === 0) {
-          expect(jsonOf(evaluateAll(random, context, other))).toBe(
-            jsonOf(evaluateAll(random, context, one)),
+          expect(jsonOf(evaluateTogether(random, context, other))).toBe(
+            jsonOf(evaluateTogether(random, context, one)),
           )
         }
       }),

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { anyContext, anyDefinition, anyNow, deepFreeze } from '../../test/arbitraries.ts'
-import { detailsOf, evaluateAll } from '../all-flags.ts'
+import { detailsOf } from '../all-flags.ts'
+import { evaluateTogether } from '../batch/evaluate-all.ts'
 import { compileFlagSet } from '../evaluation/flag-set.ts'
 import { contextFingerprint } from '../fingerprint.ts'
 import { parseContext } from '../model/context.ts'
@@ -14,8 +15,8 @@ describe('minimalContext', () => {
         const flagSet = compileFlagSet(definition)
         const minimal = minimalContext(flagSet, deepFreeze(context))
         parseContext(minimal)
-        const details = detailsOf(evaluateAll(flagSet, context, now))
-        expect(detailsOf(evaluateAll(flagSet, minimal, now))).toEqual(details)
+        const details = detailsOf(evaluateTogether(flagSet, context, now))
+        expect(detailsOf(evaluateTogether(flagSet, minimal, now))).toEqual(details)
         const again = minimalContext(flagSet, minimal)
         expect(contextFingerprint(again)).toBe(contextFingerprint(minimal))
       }),

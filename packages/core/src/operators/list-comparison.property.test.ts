@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { evaluateAll, valuesOf } from '../all-flags.ts'
+import { valuesOf } from '../all-flags.ts'
+import { evaluateTogether } from '../batch/evaluate-all.ts'
 import { compileFlagSet } from '../evaluation/flag-set.ts'
 import type { ConditionDefinition } from '../model/definition.ts'
 import { type JsonValue, jsonEquals } from '../model/json.ts'
@@ -48,7 +49,7 @@ function answers(definition: ConditionDefinition, it: JsonValue): readonly boole
     rollouts: [],
   } as const
   const flagSet = compileFlagSet({ version: 1, flags: [flag], segments: [] })
-  const all = valuesOf(evaluateAll(flagSet, context, 0))
+  const all = valuesOf(evaluateTogether(flagSet, context, 0))
   return [matchesCondition(compileCondition(definition), scope), all['f'] === true]
 }
 
