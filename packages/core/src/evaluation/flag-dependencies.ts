@@ -1,4 +1,3 @@
-import { isSameDefinition } from '../model/json.ts'
 import { type DependencyNode, findUnresolvable } from './dependency-graph.ts'
 import type { CompiledFlag } from './flag.ts'
 import { flagIdName, flagName, isHop, type References } from './references.ts'
@@ -18,14 +17,10 @@ interface CompiledDefinitions {
   readonly segments: ReadonlyMap<string, CompiledSegment>
 }
 
-/** Returns the dependencies of a flag set, or `previous` if the dependencies are the same. */
-export function findDependencies(
-  compiled: CompiledDefinitions,
-  previous: FlagDependencies | undefined,
-): FlagDependencies {
+/** Returns the dependencies of a flag set. */
+export function findDependencies(compiled: CompiledDefinitions): FlagDependencies {
   const definitions = [...compiled.flags.values(), ...compiled.segments.values()]
   const nodes = definitions.map(({ references }) => nodeOf(references, compiled))
-  if (previous !== undefined && isSameDefinition(nodes, previous.nodes)) return previous
   return { nodes, unresolvable: findUnresolvable(nodes, isHop) }
 }
 

@@ -1,10 +1,10 @@
-import { sortByCodePoints } from '../model/code-point.ts'
 import type { FlagSetDefinition } from '../model/definition.ts'
 import type { Extensions } from '../model/extensions.ts'
 import { type Incremental, Pace, runToEnd } from '../model/incremental.ts'
 import { isSameDefinition } from '../model/json.ts'
 import { ConditionCompiler } from '../operators/condition.ts'
 import { type GradualRollout, timestampsOf } from '../rollouts/gradual-rollout.ts'
+import { type DefinitionIndex, indexDefinitions, type Replacement } from './definition-index.ts'
 import { EvaluationCache } from './evaluation-cache.ts'
 import { NONE_MALFORMED } from './evaluator.ts'
 import { CompiledFlag } from './flag.ts'
@@ -85,15 +85,15 @@ export function* compileIncrementally(
   const { extensions = {} } = options
   const previous = reusable(options.previous, extensions)
   const compiler = new ConditionCompiler(extensions)
-  const segments = yield* indexed(definition.segments, {
+  const segments = yield* indexDefinitions(definition.segments, {
     nameOf: (segment) => segment?.id,
     create: (segment) => new CompiledSegment(segment, compiler),
-    known: previous?.segments,
+    previous: previous && { definitions: previous.definition.segments, byName: previous.segments },
   })
-  const flags = yield* indexed(definition.flags, {
+  const flags = yield* indexDefinitions(definition.flags, {
     nameOf: (flag) => flag?.key,
     create: (flag) => new CompiledFlag(flag, compiler),
-    known: previous?.flags,
+    previous: previous && { definitions: previous.definition.flags, byName: previous.flags },
   })
   return yield* toFlagSet({ definition, extensions, segments, flags }, previous)
 }
@@ -109,73 +109,75 @@ export function* prepareDefinitions({ flagsByKey, segments }: FlagSet): Incremen
   for (const flag of flagsByKey.values()) yield* flag.prepare(pace)
 }
 
+interface Compiled extends Pick<FlagSet, 'definition' | 'extensions'> {
+  readonly segments: DefinitionIndex<CompiledSegment>
+  readonly flags: DefinitionIndex<CompiledFlag>
+}
+
 function* toFlagSet(
-  compiled: Pick<FlagSet, 'definition' | 'extensions' | 'segments' | 'flags'>,
+  { definition, extensions, segments, flags }: Compiled,
   previous: FlagSet | undefined,
 ): Incremental<FlagSet> {
-  const { definition, flags, segments } = compiled
   const pace = new Pace()
-  const ordered = [...flags.values()]
-  const flagsById = new Map<string, CompiledFlag>()
-  for (const flag of ordered) flagsById.set(flag.definition.id, flag)
-  if (pace.add(flags.size)) yield
-  const dependencies = findDependencies({ flags, flagsById, segments }, previous?.dependencies)
-  if (pace.add(flags.size)) yield
+  const ordered = [...flags.byName.values()]
+  const sameIds = previous && withSameIds(previous.flagsById, flags.replaced)
+  const flagsById = sameIds ?? new Map(ordered.map((flag) => [flag.definition.id, flag]))
+  if (pace.add(flags.byName.size)) yield
+  const compiled = { flags: flags.byName, flagsById, segments: segments.byName }
+  const isKnown =
+    sameIds && areReferencesSame(flags.replaced) && areReferencesSame(segments.replaced)
+  const known = isKnown ? previous : undefined
+  const dependencies = known?.dependencies ?? findDependencies(compiled)
+  if (pace.add(flags.byName.size)) yield
   return Object.freeze({
-    ...compiled,
-    version: definition.version,
-    timestamps: timestampsOfFlags(flags, previous),
-    ordered,
-    flagsByKey: flags,
-    flagsById,
-    dependencies,
-    malformed: malformedAmong(ordered, dependencies.unresolvable),
+    ...{ definition, extensions, version: definition.version },
+    ...{ ...compiled, ordered, flagsByKey: flags.byName, dependencies },
+    timestamps: timestampsIn(flags, previous),
+    malformed: known?.malformed ?? malformedAmong(ordered, dependencies.unresolvable),
     cache: new EvaluationCache(previous?.cache),
   })
 }
 
-interface IndexOptions<Definition, Compiled> {
-  readonly nameOf: (definition: Definition) => unknown
-  /** Throws if the definition does not have the declared type. */
-  readonly create: (definition: Definition) => Compiled
-  /** The compiled definitions of the previous flag set. */
-  readonly known: ReadonlyMap<string, Compiled> | undefined
+/**
+ * Returns the flags of the next version by id. Returns `undefined` if flags were added or removed, or if an
+ * id has changed or belongs to several flags.
+ */
+function withSameIds(
+  byId: ReadonlyMap<string, CompiledFlag>,
+  replaced: readonly Replacement<CompiledFlag>[] | undefined,
+): ReadonlyMap<string, CompiledFlag> | undefined {
+  const isSame = replaced?.every(({ before, after }) => {
+    return before.definition.id === after.definition.id && byId.get(after.definition.id) === before
+  })
+  if (replaced === undefined || !isSame) return undefined
+  const next = new Map(byId)
+  for (const { after } of replaced) next.set(after.definition.id, after)
+  return next
 }
 
-/** The work of the first look at a definition. */
-const INDEX_WORK = 64
-
-/** Returns the definitions by name. Definitions that `known` contains are reused. */
-function* indexed<Definition, Compiled extends { readonly definition: Definition }>(
-  definitions: readonly Definition[],
-  { nameOf, create, known }: IndexOptions<Definition, Compiled>,
-): Incremental<ReadonlyMap<string, Compiled>> {
-  const found = new Map<string, Compiled>()
-  const pace = new Pace()
-  for (const definition of Array.isArray(definitions) ? (definitions as Definition[]) : []) {
-    const name = nameOf(definition)
-    if (typeof name !== 'string' || found.has(name)) continue
-    const before = known?.get(name)
-    if (before?.definition === definition) {
-      found.set(name, before)
-      continue
-    }
-    try {
-      const isKnown = before !== undefined && isSameDefinition(before.definition, definition)
-      found.set(name, isKnown ? before : create(definition))
-    } catch {
-      // The definition is omitted. `findIssues` reports it.
-    }
-    if (pace.add(INDEX_WORK)) yield
-  }
-  return inOrder(found)
+function timestampsIn(
+  { byName, replaced }: DefinitionIndex<CompiledFlag>,
+  previous: FlagSet | undefined,
+): readonly number[] {
+  const isSame = replaced?.every(({ before, after }) => isSteady(before) && isSteady(after))
+  return previous !== undefined && isSame === true
+    ? previous.timestamps
+    : timestampsOfFlags(byName, previous)
 }
 
-function inOrder<Value>(map: ReadonlyMap<string, Value>): ReadonlyMap<string, Value> {
-  const names = sortByCodePoints([...map.keys()])
-  const ordered = new Map<string, Value>()
-  for (const name of names) ordered.set(name, map.get(name) as Value)
-  return ordered
+/** Returns `true` if a flag has no active gradual rollout. */
+function isSteady({ isActive, gradualRollouts }: CompiledFlag): boolean {
+  return !isActive || gradualRollouts.length === 0
+}
+
+type Referring = CompiledFlag | CompiledSegment
+
+function areReferencesSame(replaced: readonly Replacement<Referring>[] | undefined): boolean {
+  return (
+    replaced?.every(({ before, after }) => {
+      return isSameDefinition(before.references, after.references)
+    }) === true
+  )
 }
 
 /** Returns `previous`, or `undefined` if it was compiled with other extensions. */
