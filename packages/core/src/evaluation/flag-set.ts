@@ -146,9 +146,7 @@ function withSameIds(
   byId: ReadonlyMap<string, CompiledFlag>,
   replaced: readonly Replacement<CompiledFlag>[] | undefined,
 ): ReadonlyMap<string, CompiledFlag> | undefined {
-  const isSame = replaced?.every(({ before, after }) => {
-    return before.definition.id === after.definition.id && byId.get(after.definition.id) === before
-  })
+  const isSame = replaced?.every(({ before, after }) => byId.get(after.definition.id) === before)
   if (replaced === undefined || !isSame) return undefined
   const next = new Map(byId)
   for (const { after } of replaced) next.set(after.definition.id, after)
