@@ -5,9 +5,10 @@ const PACKAGES = ['core', 'protocol', 'storage', 'server', 'management', 'client
 
 /** The packages whose tests need database servers, which set-up files start. */
 const ON_DATABASES = ['storage', 'server', 'management']
-const databases = ['postgres', 'redis'].map((name) => {
-  return join(import.meta.dirname, `packages/storage/test/${name}-server.ts`)
-})
+const setupOf = (name: string) =>
+  join(import.meta.dirname, `packages/storage/test/${name}-server.ts`)
+const databases = ['postgres', 'redis'].map(setupOf)
+const poolers = [setupOf('pgbouncer')]
 
 const tests = ['src/**/*.test.ts', 'test/**/*.test.ts']
 const pins = ['test/exports.test.ts']
@@ -20,7 +21,7 @@ const slow =
         '**/*.property.test.ts',
         'test/api/hostile-bodies.test.ts',
         'src/cluster/cluster.contract.test.ts',
-        'src/postgres/postgres.contract.test.ts',
+        'src/postgres/*.contract.test.ts',
       ]
     : []
 
@@ -46,7 +47,10 @@ export default defineConfig({
           include: tests,
           exclude: [...pins, ...slow],
           benchmark: { include: ['bench/**/*.bench.ts'] },
-          globalSetup: ON_DATABASES.includes(name) ? databases : [],
+          globalSetup: [
+            ...(ON_DATABASES.includes(name) ? databases : []),
+            ...(name === 'storage' ? poolers : []),
+          ],
         },
       })),
       {

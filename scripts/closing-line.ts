@@ -1,7 +1,5 @@
 import type { Reporter, TestModule } from 'vitest/node'
-
-/** The key in the global object that is `true` if the tests that need Redis could not run. */
-export const REDIS_IS_MISSING: unique symbol = Symbol.for('ff.test-redis-is-missing')
+import { missingPrograms } from './missing-programs.ts'
 
 /** A reporter that prints a line with the totals at the end of a test run. */
 export default class ClosingLine implements Reporter {
@@ -17,10 +15,8 @@ export default class ClosingLine implements Reporter {
       // A file that fails to load has no tests but counts as a failure.
       if (module.state() === 'failed' && totals.failed === before) totals.failed += 1
     }
-    if ((globalThis as { [REDIS_IS_MISSING]?: boolean })[REDIS_IS_MISSING] === true) {
-      process.stdout.write(
-        'The tests with Redis were skipped: install redis-server, or set FF_TEST_REDIS_URL.\n',
-      )
+    for (const program of missingPrograms()) {
+      process.stdout.write(`The tests with ${program} were skipped, because it is not installed.\n`)
     }
     const skipped = totals.skipped > 0 ? `, ${totals.skipped} skipped` : ''
     process.stdout.write(`${totals.passed} passed, ${totals.failed} failed${skipped}\n`)

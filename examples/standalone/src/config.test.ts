@@ -12,7 +12,8 @@ describe('readConfig', () => {
   it('readConfig reads each setting from its variable', () => {
     const place = { PORT: '0', HOST: '::1', FF_DATA_DIR: '/srv/ff', FF_WORKERS: '3' }
     const database = {
-      DATABASE_URL: 'postgres://ff@localhost/flags',
+      DATABASE_URL: 'postgres://ff@pooler/flags',
+      DATABASE_LISTEN_URL: 'postgres://ff@localhost/flags',
       FF_DATABASE_CONNECTIONS: '60',
       REDIS_URL: 'redis://localhost:6379/2',
     }
@@ -55,7 +56,11 @@ describe('readConfig', () => {
       port: 0,
       host: '::1',
       dataDir: '/srv/ff',
-      database: { url: 'postgres://ff@localhost/flags', connections: 60 },
+      database: {
+        url: 'postgres://ff@pooler/flags',
+        listenUrl: 'postgres://ff@localhost/flags',
+        connections: 60,
+      },
       redisUrl: 'redis://localhost:6379/2',
       workers: 3,
       adminToken: 'a'.repeat(32),
@@ -97,6 +102,20 @@ describe('readConfig', () => {
       expect(() => connections('2', bad)).toThrow(
         `FF_DATABASE_CONNECTIONS must be an integer from 6 (3 for each of FF_WORKERS) to 10000, not "${bad}".`,
       )
+    }
+  })
+
+  it('readConfig accepts the DATABASE_LISTEN_URL `none`, and refuses another word and one without DATABASE_URL', () => {
+    const database = { DATABASE_URL: 'postgres://a/b' }
+    expect(readConfig(database).database).toEqual({ url: 'postgres://a/b', connections: 40 })
+    const without = readConfig({ ...database, DATABASE_LISTEN_URL: 'none' }).database
+    expect(without).toMatchObject({ listenUrl: false })
+    expect(() => readConfig({ DATABASE_LISTEN_URL: 'postgres://a/b' })).toThrow(
+      new ConfigError('DATABASE_LISTEN_URL requires DATABASE_URL.'),
+    )
+    for (const bad of ['off', 'postgres://ff:hid/den@a/b']) {
+      const refusal = /^DATABASE_LISTEN_URL must be a URL such as "postgres:(?!.*hid)/
+      expect(() => readConfig({ ...database, DATABASE_LISTEN_URL: bad })).toThrow(refusal)
     }
   })
 

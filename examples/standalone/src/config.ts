@@ -2,10 +2,12 @@ import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { isFlagError } from '@ff/core'
 import type { Administrator } from '@ff/management'
+import { postgres } from '@ff/storage/postgres'
 import { redis } from '@ff/storage/redis'
 
 /** All environment variables that the server reads. */
 export const VARIABLES = [
+  'DATABASE_LISTEN_URL',
   'DATABASE_URL',
   'HOST',
   'PORT',
@@ -87,6 +89,8 @@ export interface Config {
 /** The settings of a PostgreSQL database. */
 export interface DatabaseConfig {
   readonly url: string
+  /** The URL of the connection that listens for changes; `false` for none. The default is `url`. */
+  readonly listenUrl?: string | false
   /** The maximum number of connections of all processes of this server. */
   readonly connections: number
 }
@@ -209,11 +213,27 @@ function workersOf(value: string | undefined): number {
 
 function databaseOf(env: Variables, workers: number): DatabaseConfig | undefined {
   const url = textOf(env['DATABASE_URL'])
-  const text = textOf(env['FF_DATABASE_CONNECTIONS'])
+  const connections = connectionsOf(env['FF_DATABASE_CONNECTIONS'], workers)
+  const listenUrl = listenUrlOf(env['DATABASE_LISTEN_URL'])
+  if (listenUrl === undefined) return url === undefined ? undefined : { url, connections }
+  if (url === undefined) throw new ConfigError('DATABASE_LISTEN_URL requires DATABASE_URL.')
+  return { url, listenUrl, connections }
+}
+
+function listenUrlOf(value: string | undefined): string | false | undefined {
+  const url = textOf(value)
+  if (url === undefined) return undefined
+  if (url.toLowerCase() === 'none') return false
+  checkUrl('DATABASE_LISTEN_URL', () => postgres({ url, listenUrl: false }))
+  return url
+}
+
+function connectionsOf(value: string | undefined, workers: number): number {
+  const text = textOf(value)
   const min = MIN_CONNECTIONS_OF_WORKER * workers
   const connections = text === undefined ? Math.max(DEFAULT_CONNECTIONS, min) : Number(text)
   if (/^\d{1,5}$/.test(text ?? '0') && connections >= min && connections <= MAX_CONNECTIONS) {
-    return url === undefined ? undefined : { url, connections }
+    return connections
   }
   throw new ConfigError(
     `FF_DATABASE_CONNECTIONS must be an integer from ${min} (${MIN_CONNECTIONS_OF_WORKER} for each of FF_WORKERS) to ${MAX_CONNECTIONS}, not "${text}".`,
@@ -228,14 +248,18 @@ function redisUrlOf(env: Variables): string | undefined {
       'REDIS_URL requires DATABASE_URL: servers can share Redis only if they share a PostgreSQL database.',
     )
   }
+  checkUrl('REDIS_URL', () => redis({ url }))
+  return url
+}
+
+/** Throws `ConfigError` if an adapter, which opens no connection yet, refuses its URL. */
+function checkUrl(name: keyof Variables, createAdapter: () => unknown): void {
   try {
-    // Checks the URL, and opens no connection.
-    redis({ url })
+    createAdapter()
   } catch (error) {
     if (!isFlagError(error)) throw error
-    throw new ConfigError(error.message.replace('`url`', 'REDIS_URL'))
+    throw new ConfigError(error.message.replace('`url`', name))
   }
-  return url
 }
 
 function limitsOf(env: Variables): Limits {

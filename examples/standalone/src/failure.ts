@@ -8,7 +8,8 @@ const VARIABLES_OF_OPTIONS: readonly (readonly [RegExp, string])[] = [
     'REDIS_URL',
   ],
   [/`path`(?=: The folder)/g, 'FF_SNAPSHOT_DIR'],
-  [/`(?:url|listenUrl)`/g, 'DATABASE_URL'],
+  [/`url`/g, 'DATABASE_URL'],
+  [/`listenUrl`/g, 'DATABASE_LISTEN_URL or DATABASE_URL'],
   [/`readConnections` and `writeConnections`/g, 'FF_WORKERS or FF_DATABASE_CONNECTIONS'],
   [/`(?:readConnections|writeConnections)`/g, 'FF_DATABASE_CONNECTIONS'],
 ]

@@ -59,9 +59,9 @@ interface PostgresConfig {
 
 /** Opens the database. With Redis, which announces changes, no connection listens for them. */
 function openPostgres({ database, redisUrl }: PostgresConfig, processes: number): Store {
-  const { url } = database
+  const { url, listenUrl = url } = database
   const options = { url, ...connectionsOf(database, processes) }
-  return postgres(redisUrl === undefined ? options : { ...options, listenUrl: false })
+  return postgres({ ...options, listenUrl: redisUrl === undefined && listenUrl })
 }
 
 /** Starts what the workers share. With PostgreSQL, they share the database only. */

@@ -42,16 +42,23 @@ export function reservePostgresSchema(): ReservedPostgresSchema {
   const name = emptied.pop() ?? newName()
   const create = () => runOnPostgres(`create schema if not exists ${name}`)
   const drop = async () => {
-    await runOnPostgres(`
-      do $$ declare each record; begin
-        for each in select tablename from pg_tables
-          where schemaname = '${name}' and tablename <> 'ff_migration' loop
-          execute format('delete from ${name}.%I', each.tablename);
-        end loop;
-      end $$`)
+    await emptyTables(name)
     emptied.push(name)
   }
   return { ...schemaOf(name), create, drop }
+}
+
+/** Deletes the records of all tables of a schema, in the database of the test run or of a URL. */
+export async function emptyTables(schema: string, url?: string): Promise<void> {
+  await runOnPostgres(
+    `do $$ declare each record; begin
+      for each in select tablename from pg_tables
+        where schemaname = '${schema}' and tablename <> 'ff_migration' loop
+        execute format('delete from ${schema}.%I', each.tablename);
+      end loop;
+    end $$`,
+    url,
+  )
 }
 
 /** Runs one statement on the database of the test run, or on the database of a URL. */

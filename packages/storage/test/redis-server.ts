@@ -1,5 +1,5 @@
 import type { TestProject } from 'vitest/node'
-import { REDIS_IS_MISSING } from '../../../scripts/closing-line.ts'
+import { startUnlessMissing } from '../../../scripts/missing-programs.ts'
 import { RedisProcess } from './redis-process.ts'
 
 /** The key of the shared server in the global object. */
@@ -11,11 +11,10 @@ interface SharedServer {
   projects: number
 }
 
-const shared = globalThis as { [SHARED]?: SharedServer; [REDIS_IS_MISSING]?: boolean }
+const shared = globalThis as { [SHARED]?: SharedServer }
 
 /**
- * Starts a Redis server for all projects of the test run. If `redis-server` is not installed, the
- * tests that need it are skipped; with `FF_TEST_REDIS=required`, the test run fails. If
+ * Starts a Redis server for all projects of the test run, if `redis-server` is installed. If
  * `FF_TEST_REDIS_URL` has the URL of a server, the tests use it where they need only one. Returns
  * the function that ends the use of the server.
  */
@@ -25,7 +24,6 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   running.projects += 1
   const server = await running.starting
   const url = process.env['FF_TEST_REDIS_URL'] ?? server?.url
-  shared[REDIS_IS_MISSING] = url === undefined
   project.provide('redisUrl', url ?? '')
   project.provide('hasRedisServer', server !== undefined)
   return async () => {
@@ -36,12 +34,6 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   }
 }
 
-async function startServer(): Promise<RedisProcess | undefined> {
-  try {
-    return await RedisProcess.start()
-  } catch (error) {
-    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
-    if (!isMissing || process.env['FF_TEST_REDIS'] === 'required') throw error
-    return undefined
-  }
+function startServer(): Promise<RedisProcess | undefined> {
+  return startUnlessMissing('redis-server', () => RedisProcess.start())
 }

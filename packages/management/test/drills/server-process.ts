@@ -13,7 +13,7 @@ const PROGRAM = fileURLToPath(new URL('serving.js', import.meta.url))
  * At full size, selects the built packages, which start as fast as for users; otherwise the
  * sources.
  */
-const PACKAGES = IS_FULL ? [] : ['--conditions=@ff/source', `--import=${LOADER}`]
+export const PACKAGES = IS_FULL ? [] : ['--conditions=@ff/source', `--import=${LOADER}`]
 
 /** A server that runs in a separate process. */
 export interface ServerProcess {
