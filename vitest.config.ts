@@ -78,8 +78,6 @@ export default defineConfig({
           testTimeout: 180_000,
           hookTimeout: 120_000,
           expect: { poll: { timeout: 10_000 } },
-          // A browser on a busy machine can be late once.
-          retry: 1,
         },
       },
       {
