@@ -4,6 +4,9 @@ import { extname, join } from 'node:path'
 
 const dist = join(import.meta.dirname, '../dist')
 
+/** The page that loads all scripts. */
+const ENTRY = 'index.html'
+
 /** The page that shows the list of flags, as a key of the manifest if it is loaded separately. */
 const FIRST_PAGE = 'src/pages/flags/flags-page.tsx'
 
@@ -43,10 +46,9 @@ export function dashboardSizes() {
   if (!existsSync(manifest)) throw new Error(`${manifest} is missing. Run \`pnpm build\` first.`)
   /** @type {Readonly<Record<string, Chunk>>} */
   const chunks = JSON.parse(readFileSync(manifest, 'utf8'))
-  const entry = Object.keys(chunks).find((key) => chunks[key]?.isEntry)
   const pages = Object.keys(chunks).filter((key) => chunks[key]?.isDynamicEntry)
-  if (entry === undefined) throw new Error('The built application has no entry.')
-  const initial = filesOf(chunks, pages.includes(FIRST_PAGE) ? [entry, FIRST_PAGE] : [entry])
+  if (chunks[ENTRY] === undefined) throw new Error('The built application has no entry.')
+  const initial = filesOf(chunks, pages.includes(FIRST_PAGE) ? [ENTRY, FIRST_PAGE] : [ENTRY])
   const widgets = assets('.js').filter((file) => WIDGETS.test(file))
   const known = new Set([...initial, ...widgets])
   const further = pages.filter((page) => PAGE.test(page) && page !== FIRST_PAGE)

@@ -6,6 +6,7 @@ import type { QueryClient } from '@tanstack/react-query'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from './app.tsx'
+import { apiPath, firstRequests } from './first-requests/start.ts'
 import { holdIdleWork } from './popups/when-idle.ts'
 import { createQueryClient } from './queries/query-client.ts'
 import { createAppRouter } from './routes.tsx'
@@ -16,16 +17,18 @@ import { applyTheme, readTheme } from './theme/theme.ts'
 
 /** The time after which the outline of the page is no longer in sight, and skeletons appear late. */
 const STARTED_MS = 2000
+/** The time after which the first page is shown without its data. */
+const SKELETON_MS = 400
 
 reloadAfterUpgrade()
 applyTheme(readTheme())
 
-const apiPath = document.querySelector<HTMLMetaElement>('meta[name="ff-api"]')?.content ?? ''
-const session = new Session(apiPath)
+const session = new Session(apiPath, firstRequests)
 const queryClient = createQueryClient()
 const router = createAppRouter({ session, queryClient }, new URL(document.baseURI).pathname)
 
-holdIdleWork(firstData(queryClient))
+const loaded = firstData(queryClient)
+holdIdleWork(loaded)
 linkTabs(session)
 onUserLeft(session, () => {
   queryClient.clear()
@@ -43,6 +46,12 @@ function firstData(client: QueryClient): Promise<void> {
   })
 }
 
+/** Resolves when the first page can be rendered with its data. It is rendered once instead of twice. */
+async function waitForData(): Promise<void> {
+  if (queryClient.isFetching() === 0) return
+  await Promise.race([loaded, new Promise((resolve) => setTimeout(resolve, SKELETON_MS))])
+}
+
 const element = document.getElementById('root')
 if (element !== null) {
   const show = () => {
@@ -56,5 +65,5 @@ if (element !== null) {
     }, STARTED_MS)
   }
   // The outline in the page stays until the first page can be shown. The router shows a failure.
-  router.load().then(show, show)
+  router.load().then(waitForData, waitForData).then(show)
 }

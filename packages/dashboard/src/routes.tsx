@@ -12,7 +12,7 @@ import { Layout } from './layout/layout.tsx'
 import { ErrorPage } from './pages/error-page.tsx'
 import { FlagsPage } from './pages/flags/flags-page.tsx'
 import { type FlagsSearch, toQuery } from './pages/flags/flags-search.ts'
-import { flagsQuery } from './pages/flags/use-flag-rows.ts'
+import { firstFlagsQuery } from './pages/flags/use-flag-rows.ts'
 import { NotFoundPage } from './pages/not-found-page.tsx'
 import { OuterErrorPage, OuterNotFoundPage } from './pages/outer-page.tsx'
 import { projectQuery } from './queries/use-queries.ts'
@@ -197,7 +197,7 @@ function startLoadingFlags(
   // The id of an environment is known only when the project is loaded.
   if (search.env !== undefined) return
   const list = { projectId, query: toQuery(search, []) }
-  void queryClient.prefetchQuery(flagsQuery(api, list, 1))
+  void queryClient.prefetchQuery(firstFlagsQuery(api, list))
 }
 
 /** Creates the router of the application below a path. */

@@ -1,4 +1,5 @@
 import { type EndpointName, endpoints } from '@ff/protocol/management'
+import type { FirstRequests } from '../first-requests/first-requests.ts'
 import { messages } from '../messages/messages.ts'
 import { ApiError } from './api-error.ts'
 import {
@@ -29,6 +30,8 @@ export interface Credentials {
 export interface ApiOptions {
   /** The path of the management API on this host, such as `/flags`; empty for the root. */
   readonly apiPath: string
+  /** The requests that were sent before the application was loaded. */
+  readonly firstRequests?: FirstRequests | undefined
   readonly credentials: () => Credentials
   /** Called after a 401. Resolves to `true` if the user has logged in again. */
   readonly onUnauthenticated: () => Promise<boolean>
@@ -78,7 +81,10 @@ export function createApi(options: ApiOptions): Api {
     addressOf: (name, input) =>
       options.apiPath + encodeRequest(name, (input ?? {}) as AnyInput).path,
     docsAddress: `${options.apiPath}/docs`,
-    forget: () => remembered.clear(),
+    forget: () => {
+      remembered.clear()
+      options.firstRequests?.forget()
+    },
   }
 }
 
@@ -147,7 +153,7 @@ class Attempt {
     const init: RequestInit = { method, headers, signal, credentials: 'same-origin' }
     if (request.body !== undefined) init.body = request.body
     try {
-      const response = await fetch(this.#options.apiPath + request.path, init)
+      const response = await this.#fetch(init, signal)
       if (response.status === 304 && past !== undefined) return past
       const data = await readReply(name, response)
       return { data, etag: response.headers.get('ETag') ?? undefined }
@@ -158,6 +164,19 @@ class Attempt {
     } finally {
       clearTimeout(timer)
     }
+  }
+
+  /** Sends the request, unless it was sent before the application was loaded. */
+  #fetch(init: RequestInit, signal: AbortSignal): Promise<Response> {
+    const { firstRequests, apiPath } = this.#options
+    const { input, request } = this.#prepared
+    const canTake = init.method === 'GET' && input.organizationId === undefined
+    const first = canTake ? firstRequests?.take(request.path) : undefined
+    if (first === undefined) return fetch(apiPath + request.path, init)
+    const abort = () => first.abort(signal.reason)
+    if (signal.aborted) abort()
+    else signal.addEventListener('abort', abort, { once: true })
+    return first.response
   }
 
   /** Keeps the newest responses, by the order of the map. */

@@ -7,10 +7,13 @@ export interface SuggestFieldProps {
   readonly value: string
   readonly suggestions: readonly string[]
   readonly onChange: (text: string) => void
+  /** Called when the field receives the focus: the suggestions are wanted. */
+  readonly onFocus?: () => void
 }
 
 /** A short text field with suggestions by the browser. The placeholder shows the label. */
-export function SuggestField({ label, value, suggestions, onChange }: SuggestFieldProps) {
+export function SuggestField(props: SuggestFieldProps) {
+  const { label, value, suggestions, onChange, onFocus } = props
   const id = useId()
   return (
     <div className={styles.field}>
@@ -22,6 +25,7 @@ export function SuggestField({ label, value, suggestions, onChange }: SuggestFie
         list={id}
         maxLength={64}
         onChange={(event) => onChange(event.target.value)}
+        onFocus={onFocus}
       />
       <datalist id={id}>
         {suggestions.map((suggestion) => (

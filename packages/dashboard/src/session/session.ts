@@ -1,6 +1,7 @@
 import { hasPermission, type LogIn, type Permission } from '@ff/protocol/management'
 import { type Api, createApi } from '../api/api.ts'
 import { ApiError } from '../api/api-error.ts'
+import type { FirstRequests } from '../first-requests/first-requests.ts'
 import { clearDrafts, clearDraftsOfOthers } from './stored-drafts.ts'
 
 /** What the session knows about the user. */
@@ -23,9 +24,10 @@ export class Session {
   #waiting: ((isLoggedIn: boolean) => void)[] = []
   readonly #listeners = new Set<() => void>()
 
-  constructor(apiPath: string) {
+  constructor(apiPath: string, firstRequests?: FirstRequests) {
     this.api = createApi({
       apiPath,
+      firstRequests,
       credentials: () => ({
         csrfToken: this.#state.logIn?.csrfToken ?? null,
         organizationId: this.#state.organizationId,
@@ -59,7 +61,7 @@ export class Session {
         return this.load()
       }
       if (error.status !== 401) throw error
-      if (this.#state.logIn === undefined) this.#set({ status: 'loggedOut' })
+      if (this.#state.logIn === undefined) this.#loggedOut()
       else this.#set({ isLogInNeeded: true })
     }
     return this.#state
@@ -117,6 +119,12 @@ export class Session {
     return (status === 403 || status === 404) && this.#state.organizationId !== null
   }
 
+  /** Forgets the responses to requests without a user. */
+  #loggedOut(): void {
+    this.api.forget()
+    this.#set({ status: 'loggedOut' })
+  }
+
   #leave(): void {
     clearDrafts()
     this.api.forget()
@@ -126,7 +134,7 @@ export class Session {
 
   #waitForLogIn(): Promise<boolean> {
     if (this.#state.logIn === undefined) {
-      this.#set({ status: 'loggedOut' })
+      this.#loggedOut()
       return Promise.resolve(false)
     }
     const waiting = new Promise<boolean>((resolve) => this.#waiting.push(resolve))

@@ -6,7 +6,7 @@ import { recordFaults } from './faults.ts'
 const PATH = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium'
 
 /** The time within which a page must show something on a busy machine. */
-const TIMEOUT_MS = 10_000
+const TIMEOUT_MS = 60_000
 
 /** The sizes of windows in which the flows run, in CSS pixels. */
 export const VIEWPORTS = {

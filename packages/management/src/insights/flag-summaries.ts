@@ -105,7 +105,8 @@ function* viewSummaries(
 }
 
 function viewPart(part: StoredEnvironmentSummary, now: number): EnvironmentSummary {
-  const { contentHash: _, gradualRollout, split, ...stored } = part
+  const { contentHash: _, gradualRollout, split, ruleVariationIds, ...rest } = part
+  const stored = { ...rest, ruleVariationIds: [...ruleVariationIds] }
   if (gradualRollout === null) return { ...stored, split: split && [...split], nextStepAt: null }
   const next = nextStepAt(gradualRollout, now)
   return {

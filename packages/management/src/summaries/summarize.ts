@@ -1,4 +1,4 @@
-import type { BucketRange, FlagDefinition, RolloutDefinition } from '@ff/core'
+import type { BucketRange, FlagDefinition, RolloutDefinition, RuleDefinition } from '@ff/core'
 import { rangesAt } from '@ff/core/authoring'
 import type { Records, StoredFlagSummary, SummarizedConfiguration } from '@ff/storage'
 
@@ -13,21 +13,49 @@ const MARKED_SHAPES: ReadonlySet<string> = new Set(Object.values(SHAPES))
 
 /** Returns the summary of a flag's definition in one environment. */
 export function summarizedConfiguration(definition: FlagDefinition): SummarizedConfiguration {
-  const { isActive, defaultVariationId, offVariationId, rules, targets, prerequisites } = definition
+  const { isActive, offVariationId, rules, targets, prerequisites } = definition
   const [rollout] = servedRollouts(definition)
   const isGradual = rollout?.strategy === 'gradual'
   return {
     isActive,
     shape: shapeOf(definition, rollout),
-    defaultVariationId: defaultVariationId === '' ? null : defaultVariationId,
+    defaultVariationId: defaultOf(definition),
     offVariationId,
     ruleCount: rules.length,
+    ...servedByRules(definition),
     targetCount: targets.reduce((total, { keys }) => total + keys.length, 0),
     prerequisiteCount: prerequisites.length,
     // The ranges of other rollouts do not depend on the time.
     split: rollout === undefined || isGradual ? null : splitOf(rangesAt(rollout, 0)),
+    splitIsConditional: rules.some((rule) => rule.rolloutId === rollout?.id && isConditional(rule)),
     gradualRollout: isGradual ? rollout : null,
   }
+}
+
+function defaultOf({ defaultVariationId }: FlagDefinition): string | null {
+  return defaultVariationId === '' ? null : defaultVariationId
+}
+
+/** Returns what the rules serve without rollouts, up to the rule that serves every context. */
+function servedByRules(definition: FlagDefinition) {
+  const { rules } = definition
+  const isLast = (rule: RuleDefinition) => !isConditional(rule) && servesVariation(rule)
+  const end = rules.findIndex(isLast)
+  const conditional = rules.slice(0, end < 0 ? rules.length : end).filter(isConditional)
+  const variations = conditional.filter(servesVariation).flatMap((rule) => rule.variationId ?? [])
+  return {
+    conditionalRuleCount: conditional.length,
+    ruleVariationIds: [...new Set(variations)],
+    othersVariationId: rules[end]?.variationId ?? defaultOf(definition),
+  }
+}
+
+function isConditional({ conditions, segmentId }: RuleDefinition): boolean {
+  return conditions.length > 0 || segmentId !== null
+}
+
+function servesVariation({ variationId, rolloutId }: RuleDefinition): boolean {
+  return variationId !== null && rolloutId === null
 }
 
 function shapeOf(

@@ -132,14 +132,44 @@ async function expectedPart(storage: Storage, records: FlagParts, { now, history
     default_variation_id: defaultOf(records),
     off_variation_id: state.offVariationId,
     rule_count: rules.length,
+    ...expectedOfRules(records),
     target_count: state.targets.flatMap(({ keys }) => keys).length,
     prerequisite_count: state.prerequisites.length,
     pending_changes: changes.data.filter(({ status }) => status === 'pending').length,
     split: rollout === undefined ? null : splitAt(rollout, now),
+    split_is_conditional: inOrder(rules).some(
+      (rule) => rule.rolloutId !== null && rule.rolloutId === rollout?.id && !isForEveryone(rule),
+    ),
     next_step_at: rollout === undefined ? null : nextStepOf(rollout, now),
     version: last?.version ?? null,
     changed_at: last?.publishedAt ?? null,
     changed_by: last?.actor ?? null,
+  }
+}
+
+function isForEveryone({ conditions, segmentId }: Records['targetingRule']): boolean {
+  return conditions.length === 0 && segmentId === null
+}
+
+/** Reads the rules in their order, until one serves a variation to every context. */
+function expectedOfRules(records: FlagParts): Json {
+  let count = 0
+  const served: string[] = []
+  let others = defaultOf(records)
+  for (const rule of inOrder(records.rules)) {
+    const variationId = rule.rolloutId === null ? rule.variationId : null
+    if (isForEveryone(rule)) {
+      if (variationId === null) continue
+      others = variationId
+      break
+    }
+    count += 1
+    if (variationId !== null && !served.includes(variationId)) served.push(variationId)
+  }
+  return {
+    conditional_rule_count: count,
+    rule_variation_ids: served,
+    others_variation_id: others,
   }
 }
 

@@ -70,7 +70,9 @@ describe.each(stores)('flag summaries in %s', (_name, open) => {
     const initial = {
       ...{ environment_id: tenant.staging.id, is_active: true, shape: 'everybody' },
       ...{ default_variation_id: off, off_variation_id: off, rule_count: 0, target_count: 0 },
+      ...{ conditional_rule_count: 0, rule_variation_ids: [], others_variation_id: off },
       ...{ prerequisite_count: 0, pending_changes: 0, split: null, next_step_at: null },
+      split_is_conditional: false,
       ...{ version: 1, changed_at: created, changed_by: 'Acme admin' },
     }
     expect(await listed()).toEqual([
@@ -90,6 +92,35 @@ describe.each(stores)('flag summaries in %s', (_name, open) => {
         ],
       },
     ])
+  })
+
+  it('A summary names what rules with conditions serve, and what the others get, up to a rule for everyone', async () => {
+    const flag = await create('served')
+    const [on, off] = [variationOf(flag, 'true'), variationOf(flag, 'false')]
+    const conditions = [{ attribute: 'user.plan', operator: 'eq', value: 'pro' }]
+    const served = async () => {
+      const live = await liveOf(flag)
+      const counts = [live.rule_count, live.conditional_rule_count]
+      return [...counts, live.rule_variation_ids, live.others_variation_id]
+    }
+    const add = (rule: Json) => done('POST', at.rules(flag.id), { name: 'r', ...rule })
+    await add({ conditions, variation_id: on })
+    expect(await served()).toEqual([1, 1, [on], off])
+    await add({ conditions: [], variation_id: on, order_index: 1 })
+    await add({ conditions, variation_id: off, order_index: 2 })
+    expect(await served()).toEqual([3, 1, [on], on])
+  })
+
+  it('A summary tells whether the rule of the first rollout has conditions', async () => {
+    const flag = await create('partial')
+    const rule = await serve(flag, part(flag, 25))
+    expect(await liveOf(flag)).toMatchObject({ split_is_conditional: false })
+    const conditions = [{ attribute: 'user.plan', operator: 'eq', value: 'pro' }]
+    await done('PUT', `${at.rules(flag.id)}/${rule.id}`, { conditions })
+    expect(await liveOf(flag)).toMatchObject({
+      ...{ conditional_rule_count: 1, rule_variation_ids: [], split_is_conditional: true },
+      others_variation_id: variationOf(flag, 'false'),
+    })
   })
 
   it('The shape is that of the first rollout that a rule serves', async () => {

@@ -48,6 +48,14 @@ export interface SummarizedConfiguration {
   readonly defaultVariationId: string | null
   readonly offVariationId: string | null
   readonly ruleCount: number
+  /** The number of rules with conditions or a segment that can be evaluated. */
+  readonly conditionalRuleCount: number
+  /** The variations that these rules serve without a rollout, each once. */
+  readonly ruleVariationIds: readonly string[]
+  /** The variation that is served if no rule with conditions and no rollout serves one. */
+  readonly othersVariationId: string | null
+  /** `true` if the rule of the first rollout has conditions or a segment. */
+  readonly splitIsConditional: boolean
   /** The number of individually targeted keys. */
   readonly targetCount: number
   readonly prerequisiteCount: number

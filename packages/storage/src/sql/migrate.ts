@@ -8,6 +8,7 @@ import { flagSummaries } from './migrations/0005-flag-summaries.ts'
 import { observedContextReduction } from './migrations/0006-observed-context-reduction.ts'
 import { severalInstances } from './migrations/0007-several-instances.ts'
 import { leases } from './migrations/0008-leases.ts'
+import { rulesInSummaries } from './migrations/0009-rules-in-summaries.ts'
 import type { Migration } from './migrations/migration.ts'
 import { plain, type SqlConnection, type SqlDriver } from './sql-driver.ts'
 
@@ -21,6 +22,7 @@ export const MIGRATIONS: readonly Migration[] = [
   observedContextReduction,
   severalInstances,
   leases,
+  rulesInSummaries,
 ]
 
 /** The lock of transactions that migrate the database. */

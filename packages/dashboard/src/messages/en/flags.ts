@@ -12,13 +12,18 @@ const cells = {
   nextStep: (words: Sentence, time: string) =>
     phrase`${words}, next step ${times.format(new Date(time))}`,
   more: (count: number) => phrase`${number(count)} more`,
-  rules: (count: number) => counted(count, 'rule', 'rules'),
-  targets: (count: number) => counted(count, 'target', 'targets'),
-  prerequisites: (count: number) => counted(count, 'prerequisite', 'prerequisites'),
-  parts: (words: Sentence, parts: readonly string[]) =>
-    parts.length === 0 ? words : phrase`${words} · ${parts.join(', ')}`,
-  others: (parts: readonly string[], served: Sentence) =>
-    phrase`${parts.join(', ')}; others get ${served}`,
+  rules: (count: number) => phrase`${counted(count, 'rule', 'rules')}`,
+  targets: (count: number) => phrase`${counted(count, 'target', 'targets')}`,
+  prerequisites: (count: number) => phrase`${counted(count, 'prerequisite', 'prerequisites')}`,
+  parts: (words: Sentence, parts: Sentence) =>
+    parts.length === 0 ? words : phrase`${words} · ${parts}`,
+  /** Rules with conditions, and the variations that they serve. */
+  serves: (rules: number, served: Sentence) =>
+    phrase`${counted(rules, 'rule serves', 'rules serve')} ${served}`,
+  /** A rollout to the contexts that match a rule. */
+  within: (rules: number, shares: Sentence) =>
+    phrase`${counted(rules, 'rule', 'rules, one')}: ${shares}`,
+  others: (words: Sentence, served: Sentence) => phrase`${words}; others get ${served}`,
 } as const
 
 /** The texts of the list of flags. */
@@ -40,6 +45,7 @@ export const flags = {
   archived: 'Archived',
   sort: 'Sort',
   columns: 'Columns',
+  environments: 'Environments',
   isRead: 'Loading flags',
   types: { boolean: 'boolean', string: 'string', number: 'number', json: 'JSON' },
   states: {

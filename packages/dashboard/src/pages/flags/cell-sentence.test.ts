@@ -17,10 +17,14 @@ const everybody: EnvironmentSummary = {
   defaultVariationId: OFF,
   offVariationId: null,
   ruleCount: 0,
+  conditionalRuleCount: 0,
+  ruleVariationIds: [],
+  othersVariationId: OFF,
   targetCount: 0,
   prerequisiteCount: 0,
   pendingChanges: 0,
   split: null,
+  splitIsConditional: false,
   nextStepAt: null,
   version: 1,
   changedAt: null,
@@ -49,9 +53,50 @@ describe('the sentence of a cell', () => {
     expect(sentenceOf({ defaultVariationId: null })).toBe('everyone gets no variation')
   })
 
-  it('Rules, targets and prerequisites are counted, and the others are named.', () => {
-    const rules = { shape: 'rules', ruleCount: 1, targetCount: 3, prerequisiteCount: 1 } as const
-    expect(sentenceOf(rules)).toBe('1 rule, 3 targets, 1 prerequisite; others get false')
+  it('If the only rule has no conditions, everyone gets its variation.', () => {
+    const rule = { shape: 'rules', ruleCount: 1, othersVariationId: ON } as const
+    expect(sentenceOf(rule)).toBe('everyone gets true')
+    expect(sentenceOf({ ...rule, targetCount: 2 })).toBe('2 targets; others get true')
+  })
+
+  it('A rule with conditions is named with its variation, before what the others get.', () => {
+    const rule = { conditionalRuleCount: 1, ruleVariationIds: [ON] }
+    expect(sentenceOf({ shape: 'rules', ruleCount: 1, ...rule })).toBe(
+      '1 rule serves true; others get false',
+    )
+    const others = { othersVariationId: OTHER }
+    expect(sentenceOf({ shape: 'rules', ruleCount: 2, ...rule, ...others })).toBe(
+      '1 rule serves true; others get other',
+    )
+  })
+
+  it('Several rules are counted, and named with up to two variations.', () => {
+    const rules = { shape: 'rules', ruleCount: 3, conditionalRuleCount: 3 } as const
+    expect(sentenceOf({ ...rules, ruleVariationIds: [ON, OTHER] })).toBe(
+      '3 rules serve true, other; others get false',
+    )
+    expect(sentenceOf({ ...rules, ruleVariationIds: [ON, OTHER, OFF] })).toBe(
+      '3 rules; others get false',
+    )
+  })
+
+  it('Targets and prerequisites are counted, and the others are named.', () => {
+    const rules = { conditionalRuleCount: 1, ruleVariationIds: [ON] }
+    const counts = { shape: 'rules', ruleCount: 1, targetCount: 3, prerequisiteCount: 1 } as const
+    expect(sentenceOf({ ...counts, ...rules })).toBe(
+      '1 rule serves true, 3 targets, 1 prerequisite; others get false',
+    )
+  })
+
+  it('A rollout to the contexts that match a rule says what the others get.', () => {
+    const split = [share(ON, 25)]
+    const rollout = { shape: 'rollout', split, splitIsConditional: true } as const
+    expect(sentenceOf({ ...rollout, ruleCount: 1, conditionalRuleCount: 1 })).toBe(
+      '1 rule: 25 % get true; others get false',
+    )
+    expect(sentenceOf({ ...rollout, ruleCount: 2, conditionalRuleCount: 2 })).toBe(
+      '2 rules, one: 25 % get true; others get false',
+    )
   })
 
   it('The rule of a rollout is not counted.', () => {
@@ -60,8 +105,9 @@ describe('the sentence of a cell', () => {
   })
 
   it('The rules beside a rollout are counted.', () => {
-    expect(sentenceOf({ shape: 'rollout', ruleCount: 2, split: [share(ON, 12.5)] })).toBe(
-      '12.5 % get true · 2 rules',
+    const rules = { ruleCount: 2, conditionalRuleCount: 1 }
+    expect(sentenceOf({ shape: 'rollout', ...rules, split: [share(ON, 12.5)] })).toBe(
+      '12.5 % get true · 1 rule',
     )
   })
 

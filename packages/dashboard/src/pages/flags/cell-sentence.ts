@@ -12,39 +12,66 @@ type Variations = FlagSummary['variations']
 /** Returns what a flag does in an environment, in words: "25 % get true · 2 rules". */
 export function cellSentence(variations: Variations, summary: EnvironmentSummary): Sentence {
   const { shape, defaultVariationId, offVariationId } = summary
-  const served = servedWords(variations, defaultVariationId)
   switch (shape) {
     case 'off':
       return cells.off(servedWords(variations, offVariationId ?? defaultVariationId))
     case 'everybody':
-      return cells.everyone(served)
+      return cells.everyone(servedWords(variations, defaultVariationId))
     case 'rules':
-      return cells.others(partsOf(summary, 1), served)
+      return rulesSentence(variations, summary)
     default:
       return rolloutSentence(variations, summary)
   }
 }
 
-/** Returns the shares of a rollout. Its own rule is not counted. */
+/** Returns what the rules serve, and what all other contexts get. */
+function rulesSentence(variations: Variations, summary: EnvironmentSummary): Sentence {
+  const { conditionalRuleCount, ruleVariationIds } = summary
+  const others = servedWords(variations, summary.othersVariationId)
+  const served = ruleVariationIds.map((id) => [fragmentOf(variations, id)])
+  const canName = served.length > 0 && served.length <= SHOWN_SHARES
+  const words = [
+    ...(canName ? [cells.serves(conditionalRuleCount, listOf(served))] : rulesOf(summary)),
+    ...othersOf(summary),
+  ]
+  return words.length === 0 ? cells.everyone(others) : cells.others(listOf(words), others)
+}
+
+/** Returns the shares of a rollout, and for which contexts they apply if its rule has conditions. */
 function rolloutSentence(variations: Variations, summary: EnvironmentSummary): Sentence {
-  const split = summary.split ?? []
+  const { split, conditionalRuleCount, splitIsConditional, nextStepAt } = summary
+  const shares = sharesOf(variations, split ?? [])
+  const words = nextStepAt === null ? shares : cells.nextStep(shares, nextStepAt)
+  if (!splitIsConditional) {
+    return cells.parts(words, listOf([...rulesOf(summary), ...othersOf(summary)]))
+  }
+  const others = servedWords(variations, summary.othersVariationId)
+  const within = [cells.within(conditionalRuleCount, words), ...othersOf(summary)]
+  return cells.others(listOf(within), others)
+}
+
+function sharesOf(variations: Variations, split: NonNullable<EnvironmentSummary['split']>) {
   const shown = split.slice(0, SHOWN_SHARES).map(({ variationId, percent }) => {
     return cells.gets(percent, fragmentOf(variations, variationId))
   })
   const rest = split.length - shown.length
-  const words = [...shown, ...(rest > 0 ? [cells.more(rest)] : [])]
-  const shares = words.flatMap((each, index) => (index === 0 ? each : [COMMA, ...each]))
-  const parts = cells.parts(shares, partsOf(summary, 2))
-  return summary.nextStepAt === null ? parts : cells.nextStep(parts, summary.nextStepAt)
+  return listOf([...shown, ...(rest > 0 ? [cells.more(rest)] : [])])
 }
 
 const COMMA: Fragment = { text: ', ', kind: 'plain' }
 
-/** Returns the numbers of rules, targets and prerequisites; of rules only from `fewestRules`. */
-function partsOf(summary: EnvironmentSummary, fewestRules: number): readonly string[] {
-  const { ruleCount, targetCount, prerequisiteCount } = summary
+function listOf(words: readonly Sentence[]): Sentence {
+  return words.flatMap((each, index) => (index === 0 ? each : [COMMA, ...each]))
+}
+
+/** Returns the number of rules with conditions; nothing if there is none. */
+function rulesOf({ conditionalRuleCount }: EnvironmentSummary): readonly Sentence[] {
+  return conditionalRuleCount > 0 ? [cells.rules(conditionalRuleCount)] : []
+}
+
+/** Returns the numbers of targets and prerequisites; nothing of what there is none. */
+function othersOf({ targetCount, prerequisiteCount }: EnvironmentSummary): readonly Sentence[] {
   return [
-    ...(ruleCount >= fewestRules ? [cells.rules(ruleCount)] : []),
     ...(targetCount > 0 ? [cells.targets(targetCount)] : []),
     ...(prerequisiteCount > 0 ? [cells.prerequisites(prerequisiteCount)] : []),
   ]

@@ -25,6 +25,7 @@ export function FlagCards({ list, first, layout }: Omit<FlagsTableProps, 'sort' 
   const virtualizer = useWindowVirtualizer({
     count: total,
     estimateSize: () => height + GAP,
+    initialRect: { width: window.innerWidth, height: window.innerHeight },
     overscan: OVERSCAN,
     scrollMargin,
     rangeExtractor: useCallback((range) => withRow(range, kept), [kept]),

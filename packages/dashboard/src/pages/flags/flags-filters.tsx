@@ -16,13 +16,15 @@ export interface FlagsFiltersProps {
   readonly environments: readonly Environment[]
   /** Tags of flags that are loaded. */
   readonly tags: readonly string[]
+  /** Called when the tags of more flags are wanted. */
+  readonly onTags: () => void
   /** Also shows the order, for a list without columns. */
   readonly hasSort: boolean
 }
 
 /** The filters of the list of flags. Each is a part of the address. */
 export function FlagsFilters(props: FlagsFiltersProps) {
-  const { search, onChange, environments, tags, hasSort } = props
+  const { search, onChange, environments, tags, onTags, hasSort } = props
   const places = environments.map(({ key, name }) => ({ id: key, name }))
   const archives = [{ id: 'true', name: flags.archives.only }]
   const clear = {
@@ -55,6 +57,7 @@ export function FlagsFilters(props: FlagsFiltersProps) {
         label={flags.tag}
         value={search.tag ?? ''}
         suggestions={tags}
+        onFocus={onTags}
         onChange={(tag) => onChange({ tag: tag === '' ? undefined : tag })}
       />
       <Filter

@@ -15,7 +15,7 @@ import { FlagsTable } from './flags-table.tsx'
 import { FlagsToolbar } from './flags-toolbar.tsx'
 import { OPTIONAL_COLUMNS, sortedEnvironments, type TableView, useTableView } from './table-view.ts'
 import { useDraftPlaces } from './use-draft-places.ts'
-import { useFirstFlags } from './use-flag-rows.ts'
+import { useFirstFlags, useTags } from './use-flag-rows.ts'
 
 const flags = messages.flags
 const none: readonly Environment[] = []
@@ -40,7 +40,7 @@ export function FlagsPage() {
   const error = first.error ?? project.error
   const retry = () => void Promise.all([first.refetch(), project.refetch()])
   const isLoaded = first.data !== undefined && project.data !== undefined
-  const tags = useMemo(() => tagsIn(first.data?.data ?? []), [first.data])
+  const [tags, onTags] = useTags(list, first.data)
   return (
     <Page
       title={flags.title}
@@ -48,7 +48,7 @@ export function FlagsPage() {
       isFilling={!isNarrow}
     >
       <FlagsToolbar
-        {...{ search, environments, tags, isNarrow, onChange: change }}
+        {...{ search, environments, tags, onTags, isNarrow, onChange: change }}
         columns={{ environments, view, onChange: setView }}
         total={first.data?.meta.total}
       />
@@ -147,8 +147,4 @@ function NewFlagButton({ projectId }: { readonly projectId: string }) {
       {flags.newFlag}
     </Button>
   )
-}
-
-function tagsIn(loaded: readonly { readonly tags: readonly string[] }[]): readonly string[] {
-  return [...new Set(loaded.flatMap(({ tags }) => tags))].toSorted()
 }

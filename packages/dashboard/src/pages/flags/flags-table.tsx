@@ -37,6 +37,8 @@ export function FlagsTable({ list, first, layout, sort, onSort }: FlagsTableProp
     count: total,
     getScrollElement: () => table.current,
     estimateSize: () => height,
+    // The rows are rendered at once instead of after the first layout.
+    initialRect: { width: window.innerWidth, height: window.innerHeight },
     overscan: OVERSCAN,
     scrollPaddingStart: HEAD,
     rangeExtractor: useCallback((range: Range) => withRow(range, kept), [kept]),

@@ -15,7 +15,7 @@ const DELAY_MS = 20
 
 /** The properties of `FlagsToolbar`. */
 export interface FlagsToolbarProps extends Omit<FlagsFiltersProps, 'hasSort'> {
-  readonly columns: ColumnMenuProps
+  readonly columns: Omit<ColumnMenuProps, 'isNarrow'>
   readonly isNarrow: boolean
   /** The number of flags that match; `undefined` until it is known. */
   readonly total: number | undefined
@@ -42,7 +42,7 @@ export function FlagsToolbar({ columns, isNarrow, total, ...filters }: FlagsTool
         <span className={styles.muted} role="status">
           {total !== undefined && flags.count(total)}
         </span>
-        <ColumnMenu {...columns} />
+        <ColumnMenu {...columns} isNarrow={isNarrow} />
       </div>
     </div>
   )

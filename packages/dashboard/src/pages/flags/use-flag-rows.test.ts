@@ -1,10 +1,12 @@
 import { expect, it } from 'vitest'
+import { FIRST_ROWS } from '../../first-requests/first-requests.ts'
 import { withRow } from './flags-table.tsx'
 import { pagesOf } from './use-flag-rows.ts'
 
-it('The rows in view need the pages that contain them, without the first page.', () => {
-  expect(pagesOf([0, 1, 199])).toEqual([])
-  expect(pagesOf([198, 199, 200, 201])).toEqual([2])
+it('The rows in view need the pages that contain them, without the first rows.', () => {
+  expect(pagesOf([0, 1, FIRST_ROWS - 1])).toEqual([])
+  expect(pagesOf([FIRST_ROWS - 1, FIRST_ROWS, 199])).toEqual([1])
+  expect(pagesOf([198, 199, 200, 201])).toEqual([1, 2])
   expect(pagesOf([399, 400])).toEqual([2, 3])
 })
 

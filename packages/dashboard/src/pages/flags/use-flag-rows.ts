@@ -1,6 +1,8 @@
 import type { FlagSummary, PageOf } from '@ff/protocol/management'
-import { type UseQueryResult, useQueries } from '@tanstack/react-query'
+import { type UseQueryResult, useQueries, useQuery } from '@tanstack/react-query'
+import { useMemo, useState } from 'react'
 import type { Api } from '../../api/api.ts'
+import { FIRST_ROWS } from '../../first-requests/first-requests.ts'
 import {
   type FlagSummaries,
   flagSummariesQuery,
@@ -8,15 +10,31 @@ import {
 } from '../../queries/use-queries.ts'
 import { useApi } from '../../session/use-session.ts'
 
-/** The number of flags in one request. */
+/** The number of flags in each request after the first. */
 export const PAGE_SIZE = 200
 
 /** The list whose rows are shown, without its page. */
 export type FlagList = FlagSummaries
 
-/** Loads the first page of a list. The previous list stays until it arrives. */
+/** Loads the first rows of a list. The previous list stays until they arrive. */
 export function useFirstFlags({ projectId, query }: FlagList) {
-  return useFlagSummaries(projectId, { ...query, page: 1, limit: PAGE_SIZE })
+  return useFlagSummaries(projectId, firstPage(query))
+}
+
+/** Returns the tags of the first rows, and a function that adds those of the first page. */
+export function useTags(
+  list: FlagList,
+  first: PageOf<FlagSummary> | undefined,
+): readonly [readonly string[], () => void] {
+  const [isMoreWanted, setMoreWanted] = useState(false)
+  const more = useQuery({ ...flagsQuery(useApi(), list, 1), enabled: isMoreWanted })
+  const flags = more.data?.data ?? first?.data
+  const tags = useMemo(() => tagsIn(flags ?? []), [flags])
+  return [tags, () => setMoreWanted(true)]
+}
+
+function tagsIn(flags: readonly Pick<FlagSummary, 'tags'>[]): readonly string[] {
+  return [...new Set(flags.flatMap(({ tags }) => tags))].toSorted()
 }
 
 /** The loaded rows of a list. */
@@ -27,7 +45,7 @@ export interface FlagRows {
   readonly retry: () => void
 }
 
-/** Loads the pages of the rows that are in view: one request for `PAGE_SIZE` rows. */
+/** Loads the pages of the rows in view: one request for `PAGE_SIZE` rows after the first rows. */
 export function useFlagRows(
   list: FlagList,
   first: PageOf<FlagSummary>,
@@ -42,9 +60,8 @@ export function useFlagRows(
     if (result !== undefined) byPage.set(page, result)
   }
   const at = (index: number) => {
-    const page = pageOfRow(index)
-    const loaded = page === 1 ? first : byPage.get(page)?.data
-    return loaded?.data[index % PAGE_SIZE]
+    if (index < FIRST_ROWS) return first.data[index]
+    return byPage.get(pageOfRow(index))?.data?.data[index % PAGE_SIZE]
   }
   const failed = results.filter(({ error }) => error !== null)
   const retry = () => {
@@ -57,12 +74,21 @@ function pageOfRow(index: number): number {
   return Math.floor(index / PAGE_SIZE) + 1
 }
 
-/** Returns the numbers of the pages of rows, without the first page, which is always loaded. */
+/** Returns the numbers of the pages of rows, without the first rows, which are always loaded. */
 export function pagesOf(indexes: readonly number[]): readonly number[] {
-  return [...new Set(indexes.map(pageOfRow))].filter((page) => page > 1)
+  return [...new Set(indexes.filter((index) => index >= FIRST_ROWS).map(pageOfRow))]
+}
+
+/** Returns the query for the first rows of a list. */
+export function firstFlagsQuery(api: Api, { projectId, query }: FlagList) {
+  return flagSummariesQuery(api, { projectId, query: firstPage(query) })
+}
+
+function firstPage(query: FlagList['query']): FlagList['query'] {
+  return { ...query, page: 1, limit: FIRST_ROWS }
 }
 
 /** Returns the query for a page of a list. */
-export function flagsQuery(api: Api, { projectId, query }: FlagList, page: number) {
+function flagsQuery(api: Api, { projectId, query }: FlagList, page: number) {
   return flagSummariesQuery(api, { projectId, query: { ...query, page, limit: PAGE_SIZE } })
 }

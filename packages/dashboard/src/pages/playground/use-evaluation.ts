@@ -13,29 +13,28 @@ export function useEvaluation(
 ) {
   const api = useApi()
   const { id = '', projectId = '' } = environment ?? {}
-  const body = useSettled(question)
+  const text = useSettled(JSON.stringify(question))
   return useQuery({
-    queryKey: [...queryKeys.evaluation(projectId, id), body],
-    enabled: id !== '' && body !== undefined,
+    // As an object, the key would not differ between contexts with and without `__proto__`.
+    queryKey: [...queryKeys.evaluation(projectId, id), text],
+    enabled: id !== '' && text !== undefined,
     placeholderData: keepPreviousData,
     // A context is not kept longer than the page shows it.
     gcTime: 0,
     queryFn: async ({ signal }) => {
-      const input = { params: { projectId, environmentId: id }, body: body ?? NO_QUESTION, signal }
+      const body = JSON.parse(text ?? '{"context":{}}') as EvaluationQuestion
+      const input = { params: { projectId, environmentId: id }, body, signal }
       return (await api.call('explainEvaluation', input)).data
     },
   })
 }
 
-const NO_QUESTION: EvaluationQuestion = { context: {} }
-
-/** Returns the last value that has not changed for a short time; the first value at once. */
-function useSettled(question: EvaluationQuestion | undefined): EvaluationQuestion | undefined {
-  const text = JSON.stringify(question)
+/** Returns the last text that has not changed for a short time; the first text at once. */
+function useSettled(text: string | undefined): string | undefined {
   const [settled, setSettled] = useState(text)
   useEffect(() => {
     const timer = setTimeout(() => setSettled(text), DELAY_MS)
     return () => clearTimeout(timer)
   }, [text])
-  return settled === undefined ? undefined : (JSON.parse(settled) as EvaluationQuestion)
+  return settled
 }

@@ -1,3 +1,4 @@
+import { expect } from 'vitest'
 import { fields } from '../../../src/messages/en/fields.ts'
 import { targeting } from '../../../src/messages/en/targeting.ts'
 import { messages } from '../../../src/messages/messages.ts'
@@ -73,8 +74,14 @@ const LOG_IN = dialog('layout/log-in-again-dialog.tsx', session.again, async ({ 
   await page.getByRole('link', { name: shell.segments, exact: true }).click()
 })
 
+/** Opens the list of flags, which does not open before the flags are loaded. */
 const openFlags: Open = async ({ page }) => {
-  await page.getByRole('combobox', { name: prerequisites.add }).press('ArrowDown')
+  const field = page.getByRole('combobox', { name: prerequisites.add })
+  const open = async () => {
+    await field.press('ArrowDown')
+    return field.getAttribute('aria-expanded')
+  }
+  await expect.poll(open).toBe('true')
 }
 
 const startDraft: Open = async (opener) => {

@@ -1,3 +1,4 @@
+import type { Response } from 'playwright-core'
 import { beforeAll, expect, it } from 'vitest'
 import { messages } from '../../../src/messages/messages.ts'
 import { openPage, useBrowser, type Width } from '../browser.ts'
@@ -71,17 +72,29 @@ it.each(['wide', 'narrow'] as const satisfies readonly Width[])(
   },
 )
 
-it('A context with hostile keys, attributes and values is evaluated and shown as text', async () => {
+it('A context with hostile keys, attributes and values is evaluated, or refused with its fault, and shown as text', async () => {
   const prepare = shop.owner.giveTo.bind(shop.owner)
   const address = shop.page('playground?env=live')
-  const page = await openPage(browser(), address, { width: 'narrow', prepare })
+  const permitted = [/status of 400 .*\/evaluate\)$/]
+  const page = await openPage(browser(), address, { width: 'narrow', prepare, permitted })
   const { playground: texts } = messages
   await page.getByRole('tab', { name: texts.json, exact: true }).click()
-  const context = `{"kind": "user", "key": ${JSON.stringify(HTML)}, "__proto__": ${JSON.stringify(HTML)}, "long": "${'y'.repeat(2000)}", "rtl": "\u202E"}`
-  await page.getByRole('textbox', { name: texts.json, exact: true }).fill(context)
+  const field = page.getByRole('textbox', { name: texts.json, exact: true })
+  const fields = `"key": ${JSON.stringify(HTML)}, "long": "${'y'.repeat(2000)}", "rtl": "\u202E"`
+  await field.fill(`{"kind": "user", "__proto__": ${JSON.stringify(HTML)}, ${fields}}`)
+  await page.getByText(texts.refused).waitFor()
+  await page.getByRole('listitem').filter({ hasText: '__proto__' }).waitFor()
+  expect(await overflowOf(page)).toBe(0)
+  const evaluated = page.waitForResponse((response) => response.ok() && isEvaluation(response))
+  await field.fill(`{"kind": "user", ${fields}}`)
+  await evaluated
   const row = page.getByRole('button', { name: /^name-hostile/ })
   await row.click()
   await page.getByRole('region', { name: texts.why('name-hostile') }).waitFor()
   expect(await overflowOf(page)).toBe(0)
   expect(await page.locator('img[src="x"]').count()).toBe(0)
 })
+
+function isEvaluation(response: Response): boolean {
+  return new URL(response.url()).pathname.endsWith('/evaluate')
+}

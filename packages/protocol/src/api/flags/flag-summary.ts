@@ -27,6 +27,18 @@ const environmentSummary = record({
   defaultVariationId: id.nullable(),
   offVariationId: id.nullable(),
   ruleCount: count,
+  /**
+   * The number of rules with conditions or a segment, before the first rule that serves a variation
+   * to every context. The rules after that rule are never evaluated.
+   */
+  conditionalRuleCount: count,
+  /** The variations that these rules serve without a rollout, each once, in the order of the rules. */
+  ruleVariationIds: z.array(id),
+  /**
+   * The variation of contexts to which no earlier rule serves one: that of the first rule that
+   * serves a variation to every context, else the default variation.
+   */
+  othersVariationId: id.nullable(),
   /** The number of context keys that are targeted individually. */
   targetCount: count,
   prerequisiteCount: count,
@@ -37,6 +49,8 @@ const environmentSummary = record({
    * switched off; `null` if there is none.
    */
   split: z.array(record({ variationId: id, percent: percentage })).nullable(),
+  /** `true` if the rule of this rollout has conditions or a segment. */
+  splitIsConditional: z.boolean(),
   /** The time of the next step of this rollout; `null` unless it is gradual and not finished. */
   nextStepAt: timestamp.nullable(),
   /**
