@@ -5,6 +5,7 @@ import { describeLeases } from './claims/leases.ts'
 import { describeContextSamples } from './context-samples.ts'
 import { describeEvaluationCounts } from './evaluation-counts.ts'
 import type { OpenStorage, StorageUnderTest } from './fixtures.ts'
+import { describeLastEvaluations } from './last-evaluations.ts'
 import { describeListing } from './listing.ts'
 import { describeMigrations } from './migrations.ts'
 import { describeModel } from './model.ts'
@@ -59,6 +60,7 @@ export function storageContract(name: string, create: () => Promise<StorageUnder
     describePurging(openMigrated)
     describeSdkKeyVersion(openMigrated)
     describeEvaluationCounts(openMigrated)
+    describeLastEvaluations(openMigrated)
     describeApiCalls(openMigrated)
     describeContextSamples(openMigrated)
     describeDeliveries(openMigrated)
