@@ -41,6 +41,7 @@ type WritingMethod =
   | 'publish'
   | 'addEvaluationCounts'
   | 'dropEvaluationCounts'
+  | 'markEvaluated'
   | 'addApiCalls'
   | 'takeApiCalls'
   | 'recordContextSamples'
@@ -236,6 +237,12 @@ class RecordingSession implements StorageSession {
   async dropEvaluationCounts(beforeMinute: string): Promise<void> {
     await this.#session.dropEvaluationCounts(beforeMinute)
     this.writes.push(['dropEvaluationCounts', beforeMinute])
+  }
+
+  async markEvaluated(flagIds: readonly string[], at: string): Promise<readonly string[]> {
+    const skipped = await this.#session.markEvaluated(flagIds, at)
+    this.writes.push(['markEvaluated', flagIds, at])
+    return skipped
   }
 
   async addApiCalls(calls: readonly ApiCalls[]): Promise<void> {

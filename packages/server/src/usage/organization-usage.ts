@@ -1,4 +1,4 @@
-import type { ApiCalls, Storage, StorageSession } from '@ff/storage'
+import type { ApiCalls, Storage } from '@ff/storage'
 import { getOrInsert } from '../runtime/get-or-insert.ts'
 import type { Logger } from '../runtime/logger.ts'
 import { MAX_USAGE_ROWS } from '../runtime/memory-bounds.ts'
@@ -35,9 +35,10 @@ interface OrganizationUsageOptions {
 
 /**
  * Counts the requests of organizations, and records the time of each flag's last evaluation. The
- * requests of this instance are added to its own rows in the store, so that instances do not wait
- * for each other, nor for changes of the organization. The times are written to the records of the
- * flags, whose revisions stay the same, because usage is not a change of configuration.
+ * requests of this instance are added to its own rows in the store. The times are written to the
+ * records of the flags, whose revisions stay the same, because usage is not a change of
+ * configuration. Instances wait neither for each other nor for changes of the organization, and
+ * changes do not wait for them.
  */
 export class OrganizationUsage {
   /** The request counts that are not yet written to the store. */
@@ -108,30 +109,18 @@ export class OrganizationUsage {
     return gone
   }
 
-  /**
-   * Writes last evaluation times, in one transaction per organization. Writing a time twice is
-   * harmless.
-   */
+  /** Writes last evaluation times. Flags that are being changed are marked with the next ones. */
   async #writeMarks(marks: readonly Mark[]): Promise<undefined> {
-    const byOrganization = new Map<string, Mark[]>()
+    const byQuarter = new Map<number, Map<string, Mark>>()
     for (const mark of marks) {
-      const orgId = await this.organizationOf(mark.environmentId)
-      if (orgId === undefined) continue
-      getOrInsert<string, Mark[]>(byOrganization, orgId, () => []).push(mark)
+      getOrInsert(byQuarter, mark.quarter, () => new Map<string, Mark>()).set(mark.flagId, mark)
     }
-    for (const [orgId, ofOrganization] of byOrganization) {
-      await this.#storage.transaction(orgId, async (tx) => {
-        // In parallel, because all other writers of the organization wait for this transaction.
-        await Promise.all(ofOrganization.map((mark) => markEvaluated(tx, mark)))
-      })
+    for (const [quarter, byFlag] of byQuarter) {
+      const at = new Date(quarter).toISOString()
+      for (const flagId of await this.#storage.markEvaluated([...byFlag.keys()], at)) {
+        const skipped = byFlag.get(flagId)
+        if (skipped !== undefined) this.marks.add(skipped)
+      }
     }
   }
-}
-
-/** Sets the time of a flag's last evaluation, unless another instance has written a later time. */
-async function markEvaluated(tx: StorageSession, { flagId, quarter }: Mark): Promise<void> {
-  const flag = await tx.find('flag', flagId)
-  const lastEvaluatedAt = new Date(quarter).toISOString()
-  if (flag === undefined || (flag.lastEvaluatedAt ?? '') >= lastEvaluatedAt) return
-  await tx.update('flag', flagId, { lastEvaluatedAt, unusedSince: lastEvaluatedAt })
 }

@@ -16,8 +16,14 @@ import { OrganizationUsage } from './organization-usage.ts'
 import { personOf } from './pending-sample.ts'
 import { HOUR_MS, UserSketches } from './user-sketches.ts'
 
-/** The time for which usage is collected before it is written. */
+/** The minimum time for which usage is collected before it is written. */
 const GATHER_MS = 1000
+
+/** The maximum time by which this time is extended if writing takes long. */
+const MOST_MORE_MS = 9000
+
+/** This maximum, as a multiple of the duration of the last write. */
+const MORE_FOR_WRITING = 100
 
 /** The maximum number of counts that are written in one call of the store. */
 const COUNTS_A_CALL = 250
@@ -53,8 +59,10 @@ export interface ReportedCount extends Omit<OwnCount, 'environmentId' | 'source'
 }
 
 /**
- * Records evaluations and writes them in batches, at most once a second. Recording never waits and
- * never fails. While the store is slow or unavailable, usage stays pending up to fixed limits.
+ * Records evaluations and writes them in batches, at most once a second. With many flags or a slow
+ * store, it writes less often, so that writing takes a small part of the time, and at random times,
+ * so that instances that start together do not write together. Recording never waits and never
+ * fails. While the store is slow or unavailable, usage stays pending up to fixed limits.
  * Further usage is dropped, and the dropped usage is counted.
  */
 export class UsageRecorder {
@@ -73,6 +81,7 @@ export class UsageRecorder {
   #counted = { hour: 0, groups: new WeakSet() }
   /** The last failure. It is kept so that a repeated failure is logged only once. */
   #failure: string | undefined
+  #gatherMs = GATHER_MS
   #cancel: Cancel | undefined
   #flushing: Promise<void> | undefined
   #isClosed = false
@@ -225,7 +234,7 @@ export class UsageRecorder {
 
   #arm(): void {
     if (this.#cancel !== undefined || this.#isClosed) return
-    this.#cancel = this.#clock.schedule(GATHER_MS, () => {
+    this.#cancel = this.#clock.schedule(this.#gatherMs, () => {
       this.#cancel = undefined
       if (this.#flushing === undefined) void this.#write(false)
       else this.#arm()
@@ -234,8 +243,12 @@ export class UsageRecorder {
 
   /** Writes pending usage. Must not be called while another write is in progress. */
   #write(everything: boolean): Promise<void> {
+    const startedAt = this.#clock.monotonicNow()
     this.#flushing = this.#writeAll(everything).finally(() => {
       this.#flushing = undefined
+      const durationMs = this.#clock.monotonicNow() - startedAt
+      const mostMore = Math.min(MOST_MORE_MS, MORE_FOR_WRITING * durationMs)
+      this.#gatherMs = GATHER_MS + Math.random() * mostMore
       const { marks } = this.#organizations
       if (this.stats.pending > 0 || marks.size > 0 || this.#users.hasChanges) this.#arm()
     })

@@ -1,4 +1,5 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import type { EvaluationCount } from '@ff/storage'
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createFlagServer } from '../../src/flag-server.ts'
 import type { Logger } from '../../src/runtime/logger.ts'
 import { evaluate } from '../call.ts'
@@ -51,6 +52,43 @@ describe('Usage while the store is unavailable', () => {
     expect(seen.sort()).toEqual([1, 30, 30, 30])
     expect(await lossesOf(scene)).toMatchObject({ pending: 0 })
   })
+
+  it.each([
+    { writeMs: 0, random: 0.99, pauseMs: 1000 },
+    { writeMs: 20, random: 0.5, pauseMs: 2000 },
+    { writeMs: 5000, random: 0.5, pauseMs: 5500 },
+    { writeMs: 5000, random: 0.99, pauseMs: 9910 },
+  ])(
+    'If writing takes $writeMs ms, usage is collected for $pauseMs ms before the next time',
+    async ({ writeMs, random, pauseMs }) => {
+      vi.spyOn(Math, 'random').mockReturnValue(random)
+      onTestFinished(() => void vi.restoreAllMocks())
+      const { clock, memory } = scene
+      const beganAt: number[] = []
+      const storage = new Proxy(shared(memory.storage), {
+        get(target, name) {
+          if (name !== 'addEvaluationCounts') return Reflect.get(target, name)
+          return async (counts: readonly EvaluationCount[]) => {
+            beganAt.push(clock.now())
+            clock.set(clock.now() + writeMs)
+            await target.addEvaluationCounts(counts)
+          }
+        },
+      })
+      const flags = createFlagServer({ ...memory, storage, clock })
+      await flags.start()
+      for (let round = 0; round < 2; round += 1) {
+        await evaluate(flags, scene.live.sdkKey, pro)
+        await clock.advance(15_000)
+      }
+      await evaluate(flags, scene.live.sdkKey, pro)
+      const evaluatedAt = clock.now()
+      await clock.advance(15_000)
+      expect(beganAt).toHaveLength(3)
+      expect((beganAt[2] ?? 0) - evaluatedAt).toBe(pauseMs)
+      await flags.close()
+    },
+  )
 
   it('Pending counts are limited, and further counts are dropped and reported', async () => {
     const { store, clock, memory, live } = scene

@@ -3,7 +3,7 @@ import { describeApiCalls } from './api-calls.ts'
 import { describeDeliveries } from './claims/deliveries.ts'
 import { describeLeases } from './claims/leases.ts'
 import { describeContextSamples } from './context-samples.ts'
-import { describeEvaluationCounts } from './evaluation-counts.ts'
+import { describeEvaluationCounts, describeLastEvaluations } from './evaluation-counts.ts'
 import type { OpenStorage, StorageUnderTest } from './fixtures.ts'
 import { describeListing } from './listing.ts'
 import { describeMigrations } from './migrations.ts'
@@ -59,6 +59,7 @@ export function storageContract(name: string, create: () => Promise<StorageUnder
     describePurging(openMigrated)
     describeSdkKeyVersion(openMigrated)
     describeEvaluationCounts(openMigrated)
+    describeLastEvaluations(openMigrated)
     describeApiCalls(openMigrated)
     describeContextSamples(openMigrated)
     describeDeliveries(openMigrated)

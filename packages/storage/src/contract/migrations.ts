@@ -27,6 +27,7 @@ export function describeMigrations(open: OpenStorage): void {
       await expectRefusal(storage.loadChanges(newId(), 0), 'UNAVAILABLE')
       await expectRefusal(storage.addEvaluationCounts([]), 'UNAVAILABLE')
       await expectRefusal(storage.dropEvaluationCounts(''), 'UNAVAILABLE')
+      await expectRefusal(storage.markEvaluated([], ''), 'UNAVAILABLE')
       await expectRefusal(storage.addApiCalls([]), 'UNAVAILABLE')
       await expectRefusal(storage.loadApiCalls(), 'UNAVAILABLE')
       await expectRefusal(storage.takeApiCalls(''), 'UNAVAILABLE')

@@ -282,6 +282,31 @@ function describeSums(stores: Stores): void {
     }
   })
 
+  it('Marking flags as evaluated waits for no transaction, and keeps its changes', async () => {
+    const [one, other] = stores()
+    const flags = [sample('flag'), sample('flag')]
+    for (const flag of flags) await one.insert('flag', flag)
+    const [first, second] = flags.map(({ id }) => id)
+    const meet = barrier()
+    const at = '2026-05-01T00:00:00.000Z'
+    const changing = one.transaction('lock', async (tx) => {
+      await tx.update('flag', first ?? '', { name: 'changed' })
+      await meet()
+    })
+    const skipped = await other.markEvaluated(
+      flags.map(({ id }) => id),
+      at,
+    )
+    await meet()
+    await changing
+    expect([[], [first]]).toContainEqual(skipped)
+    expect(await other.markEvaluated(skipped, at)).toEqual([])
+    expect(await one.find('flag', first ?? '')).toMatchObject({
+      ...{ name: 'changed', lastEvaluatedAt: at, unusedSince: at },
+    })
+    expect(await one.find('flag', second ?? '')).toMatchObject({ lastEvaluatedAt: at })
+  })
+
   it('API calls that several writers add and take at the same time are taken exactly once', async () => {
     expect(await addAndTake(stores(), { organizationId: newId() })).toBe(60)
   })

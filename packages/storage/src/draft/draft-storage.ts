@@ -149,6 +149,7 @@ class DraftSession implements StorageSession {
   readonly loadChanges = refused
   readonly addEvaluationCounts = refused
   readonly dropEvaluationCounts = refused
+  readonly markEvaluated = refused
   readonly addApiCalls = refused
   readonly loadApiCalls = refused
   readonly takeApiCalls = refused

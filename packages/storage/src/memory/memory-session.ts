@@ -228,6 +228,16 @@ export class MemorySession implements StorageSession {
     this.#usage.dropCounts(beforeMinute)
   }
 
+  async markEvaluated(flagIds: readonly string[], at: string): Promise<readonly string[]> {
+    const overlay = this.#overlay('flag')
+    for (const id of flagIds) {
+      const flag = overlay.get(id)
+      if (flag === undefined || !isLiving(flag) || (flag.lastEvaluatedAt ?? '') >= at) continue
+      overlay.set(id, frozenCopy({ ...flag, lastEvaluatedAt: at, unusedSince: at }))
+    }
+    return []
+  }
+
   async addApiCalls(calls: readonly ApiCalls[]): Promise<void> {
     this.#usage.addApiCalls(calls)
   }

@@ -13,6 +13,9 @@ export interface StorageCore extends Pick<Storage, 'migrate' | 'transaction' | '
 
 const COUNTING = 'evaluation counts'
 
+/** Returns a lock that no other transaction takes, for calls that need none. */
+const ownLock = () => crypto.randomUUID()
+
 /** Returns the lock for numbers of an instance. Other instances do not wait for it. */
 function countingOf([first]: readonly { readonly instanceId: string }[]): string {
   return `${COUNTING} ${first?.instanceId}`
@@ -48,6 +51,7 @@ export function createStorage(core: StorageCore): Storage {
     publish: (...input) => transaction(input[0], (tx) => tx.publish(...input)),
     addEvaluationCounts: (counts) =>
       transaction(countingOf(counts), (tx) => tx.addEvaluationCounts(counts)),
+    markEvaluated: (ids, at) => transaction(ownLock(), (tx) => tx.markEvaluated(ids, at)),
     loadApiCalls: async (ids) => core.committed().loadApiCalls(ids),
     addApiCalls: (calls) => transaction(countingOf(calls), (tx) => tx.addApiCalls(calls)),
     takeApiCalls: (id) => transaction(id, (tx) => tx.takeApiCalls(id)),
@@ -55,7 +59,6 @@ export function createStorage(core: StorageCore): Storage {
       transaction(COUNTING, (tx) => tx.dropEvaluationCounts(beforeMinute)),
     recordContextSamples: (samples) =>
       transaction('observedContext', (tx) => tx.recordContextSamples(samples)),
-    // Claims need no lock, and each call has a lock of its own.
-    claimDeliveries: (claim) => transaction(crypto.randomUUID(), (tx) => tx.claimDeliveries(claim)),
+    claimDeliveries: (claim) => transaction(ownLock(), (tx) => tx.claimDeliveries(claim)),
   }
 }

@@ -2,7 +2,7 @@ import type { EvaluationReason } from '@ff/core'
 import type { Records } from './records.ts'
 
 /**
- * The operations on numbers that several instances add up. Outside a transaction, calls with the
+ * The operations on numbers that several instances add up, and on times that they mark. Outside a transaction, calls with the
  * numbers of different instances do not wait for each other, and no deadlock is possible.
  */
 export interface UsageSession {
@@ -20,6 +20,13 @@ export interface UsageSession {
 
   /** Removes the counts of all minutes before `beforeMinute`, a timestamp. */
   dropEvaluationCounts(beforeMinute: string): Promise<void>
+
+  /**
+   * Sets `lastEvaluatedAt` and `unusedSince` of living flags to `at`, a timestamp, unless
+   * `lastEvaluatedAt` is the same or later. The revisions of the flags stay the same. A store that
+   * can lock single records skips flags that another transaction has locked, and returns their ids.
+   */
+  markEvaluated(flagIds: readonly string[], at: string): Promise<readonly string[]>
 
   /**
    * Adds API calls to the pending ones of the same organization and instance. Throws

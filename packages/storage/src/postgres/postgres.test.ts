@@ -11,6 +11,7 @@ import {
 import { DEADLOCK, watchPostgres } from '../../test/postgres-traffic.ts'
 import { runProgram } from '../../test/run-program.ts'
 import { newId } from '../contract/samples/sample-fields.ts'
+import { sample } from '../contract/samples/samples.ts'
 import { type PostgresOptions, postgres } from './postgres.ts'
 
 const PASSWORD = 'a secret password'
@@ -183,6 +184,18 @@ describe('usage of several instances in PostgreSQL', () => {
     )
     expect(traffic.errors).not.toContain(DEADLOCK)
     expect(await storage.loadApiCalls()).toEqual(new Map(ids.map((id) => [id, 12])))
+  })
+
+  it('Marking flags as evaluated skips a flag that an open transaction has changed', async () => {
+    const { storage } = await openMigratedPostgres({ lockTimeoutMs: 500 })
+    const [changed, other] = [sample('flag'), sample('flag')]
+    for (const flag of [changed, other]) await storage.insert('flag', flag)
+    await storage.transaction('lock', async (tx) => {
+      await tx.update('flag', changed.id, { name: 'changed' })
+      const at = '2030-01-01T00:00:00.000Z'
+      expect(await storage.markEvaluated([changed.id, other.id], at)).toEqual([changed.id])
+      expect((await storage.find('flag', other.id))?.lastEvaluatedAt).toBe(at)
+    })
   })
 
   it('Counts of one instance do not wait for an open transaction that adds counts of another one', async () => {

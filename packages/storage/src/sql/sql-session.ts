@@ -218,6 +218,14 @@ export class SqlSession implements StorageSession {
     await this.#connection.run([this.#usage.dropCounts(beforeMinute)])
   }
 
+  async markEvaluated(flagIds: readonly string[], at: string): Promise<readonly string[]> {
+    if (flagIds.length === 0) return []
+    const marks = inChunks(flagIds, (ids) => this.#usage.mark(ids, at))
+    const reads = inChunks(flagIds, (ids) => this.#usage.unmarked(ids, at))
+    const results = await this.#connection.run([...marks, ...reads])
+    return results.slice(marks.length).flatMap((rows) => rows.map(({ id }) => String(id)))
+  }
+
   async addApiCalls(calls: readonly ApiCalls[]): Promise<void> {
     if (calls.length === 0) return
     await this.#connection.run([this.#usage.addApiCalls(mergeApiCalls(calls))])

@@ -72,6 +72,20 @@ export class UsageStatements {
     return this.#statement(sql`delete from ff_evaluation_count where minute < ${beforeMinute}`)
   }
 
+  /** Marks living flags as evaluated at a time, except those that other transactions have locked. */
+  mark(flagIds: readonly string[], at: string): SqlStatement {
+    const lock = this.#dialect.canLockRows ? sql`for update skip locked` : sql``
+    return this.#statement(sql`
+      with due as (${dueFlags(flagIds, at)} ${lock})
+      update ff_flag set last_evaluated_at = ${at}, unused_since = ${at}
+      where id in (select id from due)`)
+  }
+
+  /** Selects the `id` of the flags that `mark` has skipped. */
+  unmarked(flagIds: readonly string[], at: string): SqlStatement {
+    return this.#statement(dueFlags(flagIds, at))
+  }
+
   /** Adds API calls to the stored ones. Each must have a different name (`apiCallsName`). */
   addApiCalls(calls: readonly ApiCalls[]): SqlStatement {
     const rows = calls.map((each) => CALL_FIELDS.map((field) => each[field]))
@@ -139,6 +153,13 @@ export class UsageStatements {
   #statement(query: RawBuilder<unknown>): SqlStatement {
     return toStatement(query.compile(this.#dialect.builder))
   }
+}
+
+/** Selects the living flags with an earlier evaluation time or none. */
+function dueFlags(flagIds: readonly string[], at: string): RawBuilder<unknown> {
+  return sql`
+    select id from ff_flag where id in (${sql.join(flagIds)}) and deleted_at is null
+      and (last_evaluated_at is null or last_evaluated_at < ${at})`
 }
 
 /**

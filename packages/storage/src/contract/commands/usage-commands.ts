@@ -91,6 +91,11 @@ export const usageCommands: fc.Arbitrary<SessionCommand> = fc.oneof(
       ),
     ),
   fc
+    .tuple(fc.array(id, { maxLength: 3 }), time)
+    .map(([ids, at]) =>
+      command('markEvaluated', [ids, at], (session) => session.markEvaluated(ids, at)),
+    ),
+  fc
     .array(apiCalls, { maxLength: 4 })
     .map((calls) => command('addApiCalls', calls, (session) => session.addApiCalls(calls))),
   parent.map((orgId) => command('takeApiCalls', orgId, (session) => session.takeApiCalls(orgId))),
