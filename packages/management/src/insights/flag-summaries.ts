@@ -9,7 +9,7 @@ import { given } from '../requests/filters.ts'
 import type { Input } from '../requests/input.ts'
 import { listPage } from '../requests/pages.ts'
 import { invalid } from '../requests/validation.ts'
-import { deriveSummary, loadScope } from '../summaries/derive-summary.ts'
+import { deriveSummary, isComplete, loadScope } from '../summaries/derive-summary.ts'
 import { differs, splitOf } from '../summaries/summarize.ts'
 
 const DEFAULT_LIMIT = 200
@@ -70,10 +70,10 @@ function unusedAt(now: number) {
 
 type SummarizedFlag = Records['flag'] & { readonly summary: StoredFlagSummary }
 
-/** Returns the flag with its summary, which is derived if it is not stored yet. */
+/** Returns the flag with its summary, which is derived if it is not stored or not complete. */
 async function withSummary(reader: Reader, flag: Records['flag']): Promise<SummarizedFlag> {
   const { summary, projectId, id } = flag
-  if (summary !== null) return { ...flag, summary }
+  if (isComplete(summary)) return { ...flag, summary }
   const scope = { projectId, flagId: id }
   const records = await loadScope(reader, scope)
   return { ...flag, summary: await deriveSummary(reader, { flag, scope, records }) }

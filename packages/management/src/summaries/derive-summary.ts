@@ -93,6 +93,14 @@ export interface Derivation {
 }
 
 /**
+ * Returns `false` for no summary, and for one that an instance of an earlier release has written while
+ * it ran beside this one.
+ */
+export function isComplete(summary: StoredFlagSummary | null): summary is StoredFlagSummary {
+  return summary?.environments.every((part) => Object.hasOwn(part, 'ruleVariationIds')) === true
+}
+
+/**
  * Returns the summary of a flag. Within the scope, it is derived from the records; other parts are
  * those of the present summary. The published version of an environment is that of `published` if
  * it changed the flag, otherwise that of the present summary.

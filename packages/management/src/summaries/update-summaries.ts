@@ -3,6 +3,7 @@ import type { FlagSetChange, Records, StorageSession } from '@ff/storage'
 import {
   type Derivation,
   deriveSummary,
+  isComplete,
   loadScope,
   type PublishedFlags,
   type SummaryScope,
@@ -107,7 +108,7 @@ async function loadFlags(
       ? (await session.list('flag', { where: { projectId } })).data
       : [await session.find('flag', flagId)].filter((flag) => flag !== undefined)
   if (flags.length === 0) return undefined
-  const isWithoutSummary = flags.some(({ summary }) => summary === null)
+  const isWithoutSummary = flags.some(({ summary }) => !isComplete(summary))
   if (isWithoutSummary && flagId !== undefined && environmentId !== undefined) {
     return loadFlags(session, { projectId, flagId })
   }

@@ -61,6 +61,21 @@ describe.each(stores)('flag summaries in %s', (_name, open) => {
     return { name: 'part', strategy: 'percentage', variation_id, percentage }
   }
 
+  it('A summary that an instance of an earlier release has written is completed', async () => {
+    const flag = await create('checkout')
+    const complete = await summaryOf(flag)
+    const stored = (await world.storage.find('flag', flag.id))?.summary ?? null
+    const environments = (stored?.environments ?? []).map((part) => {
+      const { conditionalRuleCount, ruleVariationIds, ...earlier } = part
+      return earlier as typeof part
+    })
+    await world.storage.update('flag', flag.id, { summary: stored && { ...stored, environments } })
+    expect(await summaryOf(flag)).toEqual(complete)
+    await done('PUT', at.live(flag.id), { is_active: false })
+    const summary = (await world.storage.find('flag', flag.id))?.summary
+    expect(summary?.environments.map(({ ruleVariationIds }) => ruleVariationIds)).toEqual([[], []])
+  })
+
   it('A summary has the fields of the flag and one part for each environment', async () => {
     const flag = await create('checkout', { name: 'One-page checkout', tags: ['web'] })
     await world.clock.advance(1000)
