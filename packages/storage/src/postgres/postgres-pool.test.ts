@@ -6,14 +6,14 @@ import { plain } from '../sql/sql-driver.ts'
 import { PostgresDriver } from './postgres-driver.ts'
 import { postgresSettings } from './postgres-settings.ts'
 
-/** Starts a proxy that refuses connections until `open` is called, and counts them. */
+/** Starts a proxy that refuses connections until `isOpen` is `true`, and counts them. */
 async function openGate(url: string) {
   const { hostname, port } = new URL(url)
-  const gate = { attempts: 0, isOpen: false }
+  const gate = { attempts: 0, isOpen: false, refuseAfterMs: 0 }
   const proxy = createServer((client) => {
     gate.attempts += 1
     client.on('error', () => undefined)
-    if (!gate.isOpen) return client.destroy()
+    if (!gate.isOpen) return setTimeout(() => client.destroy(), gate.refuseAfterMs)
     const server = connect(Number(port), hostname)
     server.on('error', () => client.destroy())
     client.on('close', () => server.destroy())
@@ -43,4 +43,18 @@ it('While PostgreSQL refuses connections, many calls share one attempt to connec
   gate.isOpen = true
   const results = await Promise.all(Array.from({ length: 50 }, read))
   expect(results).toEqual(Array.from({ length: 50 }, () => [[{ one: 1 }]]))
+})
+
+it('A call succeeds that begins after PostgreSQL accepts connections, although an earlier attempt is refused meanwhile', async () => {
+  const gate = await openGate((await newPostgresSchema()).url)
+  const driver = new PostgresDriver(postgresSettings({ url: gate.url }))
+  onTestFinished(() => driver.close())
+  const read = () => driver.reader.run([plain('select 1 as one')])
+  await expect(read()).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+  gate.refuseAfterMs = 200
+  const earlier = expect(read()).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+  await expect.poll(() => gate.attempts, { interval: 5 }).toBe(2)
+  gate.isOpen = true
+  expect(await Promise.all([read(), read()])).toEqual([[[{ one: 1 }]], [[{ one: 1 }]]])
+  await earlier
 })

@@ -29,10 +29,18 @@ const PAUSE_MS = 100
 /** Parsers of column values. Columns have texts, numbers and booleans only. */
 const TYPES = { getTypeParser: (type: number) => parserOf(type) }
 
+/** An attempt to open a connection, for all calls that wait for it. */
+interface Attempt {
+  hasBegun: boolean
+  /** Rejects if no connection was opened. */
+  readonly ended: Promise<void>
+}
+
 /**
  * The connections for reading or those for writing. If one cannot be opened, all calls that need
  * another one wait for the same attempt to open one, after a pause: many attempts would load a
- * server that accepts no more connections.
+ * server that accepts no more connections. A call fails only because of an attempt that has begun
+ * after the call.
  */
 export class PostgresPool {
   readonly #pool: Pool
@@ -42,8 +50,8 @@ export class PostgresPool {
   readonly #sockets = new Set<Socket>()
   /** The time of the next attempt to open a connection. `undefined` if the last one succeeded. */
   #retryAt: number | undefined
-  /** The next attempt, which is shared by all calls. */
-  #attempt: Promise<void> | undefined
+  /** The present or next attempt. */
+  #attempt: Attempt | undefined
   /** The number of calls of `disconnect`. */
   #disconnects = 0
 
@@ -71,11 +79,11 @@ export class PostgresPool {
 
   /** Returns a free connection, which the caller releases. Throws `UNAVAILABLE` if there is none. */
   async connect(): Promise<PoolClient> {
+    const earlier = this.#attempt?.hasBegun ? this.#attempt : undefined
+    await earlier?.ended.catch(() => undefined)
     if (this.#retryAt !== undefined && this.#pool.idleCount === 0) {
-      this.#attempt ??= this.#openAfterPause(this.#retryAt).finally(() => {
-        this.#attempt = undefined
-      })
-      await this.#attempt
+      this.#attempt ??= this.#attemptAfterPause(this.#retryAt)
+      await this.#attempt.ended
     }
     return this.#open()
   }
@@ -126,10 +134,22 @@ export class PostgresPool {
     }
   }
 
-  /** Opens a connection for the calls that wait for it. */
-  async #openAfterPause(time: number): Promise<void> {
+  #attemptAfterPause(time: number): Attempt {
+    const begin = () => {
+      attempt.hasBegun = true
+    }
+    const ended = this.#openAfterPause(time, begin).finally(() => {
+      this.#attempt = undefined
+    })
+    const attempt = { hasBegun: false, ended }
+    return attempt
+  }
+
+  /** Opens a connection for the calls that wait for it. Calls `begin` after the pause. */
+  async #openAfterPause(time: number, begin: () => void): Promise<void> {
     const disconnects = this.#disconnects
     await delay(time - performance.now(), undefined, { ref: false })
+    begin()
     // These calls have failed for their callers.
     if (this.#disconnects !== disconnects) throw this.#refuse(new Error('Disconnected'))
     const client = await this.#open()
