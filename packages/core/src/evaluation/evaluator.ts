@@ -3,7 +3,7 @@ import { type EvaluationContext, isEmptyContext } from '../model/context.ts'
 import type { ConditionScope } from '../operators/condition.ts'
 import { bucketFor, type CompiledRollout, placeIn, rangeNumber } from '../rollouts/rollout.ts'
 import type { EvaluationDetail } from './detail.ts'
-import type { CompiledFlag } from './flag.ts'
+import type { CompiledFlag, FlagParts } from './flag.ts'
 import type { Outcome } from './outcome.ts'
 import { type CompiledRule, matchesRule, type Serve } from './rule.ts'
 import { type CompiledSegment, matchesSegment } from './segment.ts'
@@ -81,12 +81,14 @@ export class Evaluator implements ConditionScope {
     }
     // The recursion from here on terminates, because a flag that depends on itself is malformed.
     trace?.push({ kind: 'flag', state: 'active' })
-    if (this.#hasUnmetPrerequisite(flag, trace)) return flag.unmet
+    // Reading the parts one time is faster than reading each of them from the flag.
+    const { parts } = flag
+    if (this.#hasUnmetPrerequisite(parts, trace)) return parts.unmet
     if (isEmptyContext(this.context)) {
       trace?.push({ kind: 'empty context' })
-      return flag.fallback
+      return parts.fallback
     }
-    return this.#findTarget(flag, trace) ?? this.#followRules(flag, trace) ?? flag.fallback
+    return this.#findTarget(parts, trace) ?? this.#followRules(parts, trace) ?? parts.fallback
   }
 
   /** Evaluates a flag and returns its detail. */
@@ -129,7 +131,7 @@ export class Evaluator implements ConditionScope {
     }
   }
 
-  #hasUnmetPrerequisite({ prerequisites }: CompiledFlag, trace?: Trace): boolean {
+  #hasUnmetPrerequisite({ prerequisites }: FlagParts, trace?: Trace): boolean {
     for (let at = 0; at < prerequisites.length; at += 1) {
       const prerequisite = prerequisites[at]
       if (prerequisite === undefined) continue
@@ -143,7 +145,7 @@ export class Evaluator implements ConditionScope {
     return false
   }
 
-  #findTarget({ targets }: CompiledFlag, trace?: Trace): Outcome | undefined {
+  #findTarget({ targets }: FlagParts, trace?: Trace): Outcome | undefined {
     for (let at = 0; at < targets.length; at += 1) {
       const target = targets[at]
       if (target === undefined) continue
@@ -155,7 +157,7 @@ export class Evaluator implements ConditionScope {
     return undefined
   }
 
-  #followRules({ rules }: CompiledFlag, trace?: Trace): Outcome | undefined {
+  #followRules({ rules }: FlagParts, trace?: Trace): Outcome | undefined {
     for (let at = 0; at < rules.length; at += 1) {
       const rule = rules[at]
       if (rule === undefined) continue

@@ -14,7 +14,7 @@ import { compareRules, type References, referencesOfFlag } from './references.ts
 import { type CompiledRule, compileRule } from './rule.ts'
 
 /** The parts of a flag that are compiled when they are first needed. */
-interface FlagParts extends Pick<Servable, 'servable'> {
+export interface FlagParts extends Pick<Servable, 'servable'> {
   /** The variations in the order of the definition. */
   readonly variations: readonly CompiledVariation[]
   readonly targets: readonly CompiledTarget[]

@@ -40,7 +40,7 @@ export abstract class MadeOnDemand<Parts> {
   }
 
   /** The parts. They are always the same objects. */
-  protected get parts(): Parts {
+  get parts(): Parts {
     if (this.#parts === undefined) runToEnd(this.prepare(new Pace()))
     return this.#parts as Parts
   }
