@@ -6,22 +6,27 @@ const TURNS = 8
 const BUSY_TURN_MS = 0.1
 /** The time without other work after which the event loop is idle again. */
 const IDLE_MS = 1
-/** The time between two time slices on a busy event loop, and the length of these time slices. */
-const PAUSE_MS = 20
+/** The length of time slices on a busy event loop. */
 const SHORT_SLICE_MS = 1
+/** The shortest and the longest pause between these time slices. Each is twice the one before. */
+const MIN_PAUSE_MS = 2.5
+const MAX_PAUSE_MS = 20
 
 /**
- * Assigns short time slices with pauses while the event loop does other work, so that at least 19
- * twentieths of the time remain for requests. On an idle event loop, the time slices have their
+ * Assigns short time slices with pauses while the event loop does other work, so that soon at least
+ * 19 twentieths of the time remain for requests. On an idle event loop, the time slices have their
  * usual length and follow each other after a few turns.
  */
 export class PacedSlices extends TimeSliceQueue {
-  #isBusy = false
+  /** The pause before the next time slice; 0 if the event loop is idle. */
+  #pauseMs = 0
 
   protected override async nextSlice(): Promise<TimeSlice> {
-    if (this.#isBusy) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
-    this.#isBusy = !(await isIdle(this.#isBusy ? IDLE_MS : 0))
-    return new TimeSlice(this.#isBusy ? SHORT_SLICE_MS : undefined)
+    const pauseMs = this.#pauseMs
+    if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs))
+    const isFree = await isIdle(pauseMs > 0 ? IDLE_MS : 0)
+    this.#pauseMs = isFree ? 0 : Math.min(2 * pauseMs || MIN_PAUSE_MS, MAX_PAUSE_MS)
+    return new TimeSlice(isFree ? undefined : SHORT_SLICE_MS)
   }
 }
 
