@@ -75,12 +75,15 @@ export class CountingWriter {
     const { flagKey: key, idempotencyKey } = counter
     const tenant = this.#tenant
     const variations = ['main', 'spare'].map((name) => ({ key: name, value: '0' }))
-    const answer = await ask(`${url}/projects/${tenant.project.id}/flags`, {
-      method: 'POST',
-      token: tenant.tokens.editor,
-      headers: { 'idempotency-key': idempotencyKey },
-      body: { key, type: 'number', variations },
-    })
+    const create = () =>
+      ask(`${url}/projects/${tenant.project.id}/flags`, {
+        method: 'POST',
+        token: tenant.tokens.editor,
+        headers: { 'idempotency-key': idempotencyKey },
+        body: { key, type: 'number', variations },
+      })
+    // A server can close an idle connection at the moment at which the client uses it again.
+    const answer = (await create()) ?? (await create())
     if (answer?.status === 201) {
       counter.ids = { flagId: answer.data.id, variationId: answer.data.variations[0].id }
     }
