@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { FlagCache } from '../src/index.ts'
 import { createFlagClient, memoryCache } from '../src/index.ts'
+import { textHash } from '../src/json/text-hash.ts'
 import { seededRandom, settle } from './fake-time.ts'
 import { createScene, flags } from './scene.ts'
 
@@ -330,6 +331,20 @@ describe('versions and messages', () => {
     },
   )
 
+  it.each(['[]', '7', 'null', '"flags"', '{'])(
+    'A message that is not a JSON object, %j, ends the socket.',
+    async (text) => {
+      const { client, server, time } = createScene({ transport: 'socket' })
+      await time.advance(100)
+      const [socket] = server.sockets
+      expect(client.status.isCurrent).toBe(true)
+      socket?.emit(text)
+      expect(client.status.isCurrent).toBe(false)
+      await time.advance(MINUTE)
+      expect(client.status.isCurrent).toBe(true)
+    },
+  )
+
   it('Unknown messages are ignored, and answers to other requests are dropped.', async () => {
     const { client, server, time } = createScene()
     await time.advance(100)
@@ -540,6 +555,25 @@ describe('storage', () => {
     expect(another().value('theme')).toBe('fallback')
     texts.set(name, whole)
     expect(another().value('theme')).toBe('light')
+  })
+
+  it.each([
+    {},
+    [],
+    { flags: { theme: 'dark' }, time: 9e15 },
+    { flags: { theme: 'dark' }, version: '1', time: 9e15 },
+    { flags: ['dark'], version: 1, time: 9e15 },
+  ])('An entry of another shape, %j, is removed and not used.', async (values) => {
+    const cache = memoryCache() as FlagCache & Map<string, string>
+    const { client, time, server, another } = createScene({ cache })
+    await time.advance(2000)
+    client.close()
+    await settle()
+    server.stop()
+    const [[name = ''] = []] = [...cache].filter(([, text]) => text.includes('theme'))
+    cache.set(name, JSON.stringify([textHash(JSON.stringify(values)), values]))
+    expect(another().status).toMatchObject({ source: 'fallback', version: 0 })
+    expect(cache.has(name)).toBe(false)
   })
 
   it('The cache keeps five contexts for 30 days, and is written at most once a second.', async () => {

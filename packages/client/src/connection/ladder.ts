@@ -10,6 +10,7 @@ export interface Ladder {
   struckAt: number
   /** The time at which the best transport is tried again. */
   climbAt: number
+  /** The time until then. */
   climbMs: number
 }
 

@@ -1,10 +1,10 @@
-import { jsonIn } from '../json/json.ts'
+import { isObject, jsonIn } from '../json/json.ts'
 import type { ClientSocket, ClientSocketConstructor, OnEnd, Stop } from './transport.ts'
 
 interface SocketListeners {
   /** Receives the function that sends a text. */
   readonly onOpen: (send: (text: string) => void) => void
-  /** Receives each message; `undefined` if it is not JSON. */
+  /** Receives each message; `undefined` if it is not a JSON object. */
   readonly onMessage: (message: Readonly<Record<string, unknown>> | undefined) => void
   readonly onEnd: OnEnd
 }
@@ -20,7 +20,8 @@ export function openSocket(
   let retryAfter: unknown
   socket.onopen = () => onOpen((text) => socket.send(text))
   socket.onmessage = ({ data }) => {
-    const message = jsonIn(data) as Readonly<Record<string, unknown>> | undefined
+    const json = jsonIn(data)
+    const message = isObject(json) ? json : undefined
     if (message?.['type'] === 'error') ({ statusCode: status, retryAfter } = message)
     else onMessage(message)
   }

@@ -1,4 +1,4 @@
-import { isObject, jsonIn } from '../json/json.ts'
+import { isObject, isVersion, jsonIn } from '../json/json.ts'
 import { textHash } from '../json/text-hash.ts'
 
 /** A store of texts by name, such as `localStorage` or React Native's AsyncStorage. */
@@ -45,8 +45,8 @@ export function createValueCache(store: FlagCache, owner: string): ValueCache {
       attempt(
         () => store.get(name),
         (text) => {
-          const cached = unsealed(text) as CachedValues | undefined
-          if (cached && now - cached.time < MAX_AGE_MS) use(cached)
+          const cached = unsealed(text)
+          if (isCachedValues(cached) && now - cached.time < MAX_AGE_MS) use(cached)
           else if (text) attempt(() => store.remove(name))
         },
       )
@@ -88,6 +88,10 @@ function sealed(value: unknown): string {
 function unsealed(text: unknown): unknown {
   const [hash, value] = (jsonIn(text) ?? []) as readonly unknown[]
   return value && textHash(JSON.stringify(value)) === hash ? value : undefined
+}
+
+function isCachedValues(value: unknown): value is CachedValues {
+  return isObject(value) && isObject(value['flags']) && isVersion(value['version'])
 }
 
 /** Creates a cache in the `localStorage` of a browser. */
