@@ -58,3 +58,27 @@ it('A call succeeds that begins after PostgreSQL accepts connections, although a
   expect(await Promise.all([read(), read()])).toEqual([[[{ one: 1 }]], [[{ one: 1 }]]])
   await earlier
 })
+
+it('A call uses a free connection, although an attempt to open another one is in progress', async () => {
+  const gate = await openGate((await newPostgresSchema()).url)
+  gate.isOpen = true
+  const driver = new PostgresDriver(postgresSettings({ url: gate.url }))
+  onTestFinished(() => driver.close())
+  const read = () => driver.reader.run([plain('select 1 as one')])
+  await read()
+  gate.isOpen = false
+  const slow = driver.reader.run([plain('select pg_sleep(0.5)')])
+  await expect(read()).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+  gate.refuseAfterMs = 2000
+  let isRefused = false
+  const waiting = expect(
+    read().finally(() => {
+      isRefused = true
+    }),
+  ).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+  await expect.poll(() => gate.attempts, { interval: 5 }).toBe(3)
+  await slow
+  expect(await read()).toEqual([[{ one: 1 }]])
+  expect(isRefused).toBe(false)
+  await waiting
+})

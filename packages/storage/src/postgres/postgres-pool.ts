@@ -79,13 +79,19 @@ export class PostgresPool {
 
   /** Returns a free connection, which the caller releases. Throws `UNAVAILABLE` if there is none. */
   async connect(): Promise<PoolClient> {
-    const earlier = this.#attempt?.hasBegun ? this.#attempt : undefined
-    await earlier?.ended.catch(() => undefined)
-    if (this.#retryAt !== undefined && this.#pool.idleCount === 0) {
-      this.#attempt ??= this.#attemptAfterPause(this.#retryAt)
+    if (this.#needsAttempt && this.#attempt?.hasBegun) {
+      await this.#attempt.ended.catch(() => undefined)
+    }
+    if (this.#needsAttempt) {
+      this.#attempt ??= this.#attemptAfterPause(this.#retryAt ?? 0)
       await this.#attempt.ended
     }
     return this.#open()
+  }
+
+  /** `true` if no connection is free and the last attempt to open one has failed. */
+  get #needsAttempt(): boolean {
+    return this.#retryAt !== undefined && this.#pool.idleCount === 0
   }
 
   /**
