@@ -132,15 +132,15 @@ function* toFlagSet(
   return Object.freeze({
     ...{ definition, extensions, version: definition.version },
     ...{ ...compiled, ordered, flagsByKey: flags.byName, dependencies },
-    timestamps: timestampsIn(flags, previous),
+    timestamps: timestampsOfFlags(flags.byName, previous),
     malformed: known?.malformed ?? malformedAmong(ordered, dependencies.unresolvable),
     cache: new EvaluationCache(previous?.cache),
   })
 }
 
 /**
- * Returns the flags of the next version by id. Returns `undefined` if flags were added or removed, or if an
- * id has changed or belongs to several flags.
+ * Returns the flags of the next version by id. Returns `undefined` if flags were added or removed,
+ * or if the id of a changed flag is new or belongs to another flag.
  */
 function withSameIds(
   byId: ReadonlyMap<string, CompiledFlag>,
@@ -151,21 +151,6 @@ function withSameIds(
   const next = new Map(byId)
   for (const { after } of replaced) next.set(after.definition.id, after)
   return next
-}
-
-function timestampsIn(
-  { byName, replaced }: DefinitionIndex<CompiledFlag>,
-  previous: FlagSet | undefined,
-): readonly number[] {
-  const isSame = replaced?.every(({ before, after }) => isSteady(before) && isSteady(after))
-  return previous !== undefined && isSame === true
-    ? previous.timestamps
-    : timestampsOfFlags(byName, previous)
-}
-
-/** Returns `true` if a flag has no active gradual rollout. */
-function isSteady({ isActive, gradualRollouts }: CompiledFlag): boolean {
-  return !isActive || gradualRollouts.length === 0
 }
 
 type Referring = CompiledFlag | CompiledSegment
