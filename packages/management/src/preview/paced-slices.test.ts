@@ -1,11 +1,6 @@
 import { expect, it } from 'vitest'
+import { block } from '../../../storage/test/block.ts'
 import { PacedSlices } from './paced-slices.ts'
-
-/** Blocks the event loop for a number of milliseconds. */
-function block(ms: number): void {
-  const until = performance.now() + ms
-  while (performance.now() < until);
-}
 
 /** Does other work in each turn of the event loop, for `ms` milliseconds each. */
 class OtherWork {

@@ -1,11 +1,6 @@
 import { expect, it } from 'vitest'
+import { block } from '../../../storage/test/block.ts'
 import { runInTimeSlices } from './time-slice.ts'
-
-/** Blocks the event loop for a number of milliseconds. */
-function block(ms: number): void {
-  const until = performance.now() + ms
-  while (performance.now() < until);
-}
 
 function* longItems(count: number): Generator<undefined, number> {
   for (let item = 0; item < count; item += 1) {

@@ -1,11 +1,6 @@
 import { expect, it } from 'vitest'
+import { block } from '../../test/block.ts'
 import { TimeSlices } from './time-slice.ts'
-
-/** Blocks the event loop. */
-function block(ms: number): void {
-  const until = performance.now() + ms
-  while (performance.now() < until);
-}
 
 function* longItems(count: number): Generator<undefined, number> {
   for (let item = 0; item < count; item += 1) {
