@@ -93,8 +93,8 @@ export interface Derivation {
 }
 
 /**
- * Returns `false` for no summary, and for one that an instance of an earlier release has written while
- * it ran beside this one.
+ * Returns `false` for no summary, and for one that an instance of an earlier release has written
+ * while it ran beside this one.
  */
 export function isComplete(summary: StoredFlagSummary | null): summary is StoredFlagSummary {
   return summary?.environments.every((part) => Object.hasOwn(part, 'ruleVariationIds')) === true

@@ -2,8 +2,9 @@ import type { EvaluationReason } from '@ff/core'
 import type { Records } from './records.ts'
 
 /**
- * The operations on numbers that several instances add up, and on times that they mark. Outside a transaction, calls with the
- * numbers of different instances do not wait for each other, and no deadlock is possible.
+ * The operations on numbers that several instances add up, and on times that they mark. Outside a
+ * transaction, calls with the numbers of different instances do not wait for each other, and no
+ * deadlock is possible.
  */
 export interface UsageSession {
   /**
