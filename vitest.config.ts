@@ -83,8 +83,6 @@ export default defineConfig({
           hookTimeout: 120_000,
           // A browser on a busy machine can take many seconds for what takes milliseconds elsewhere.
           expect: { poll: { timeout: 60_000 } },
-          // Until the report of a delivery is exact, a flow can read it too early.
-          retry: 1,
         },
       },
       {
