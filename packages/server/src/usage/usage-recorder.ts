@@ -16,7 +16,10 @@ import { OrganizationUsage } from './organization-usage.ts'
 import { personOf } from './pending-sample.ts'
 import { HOUR_MS, UserSketches } from './user-sketches.ts'
 
-/** The minimum time for which usage is collected before it is written. */
+/**
+ * The minimum time for which usage is collected before it is written. Observed contexts are always
+ * written after this time, because their number in each write is limited.
+ */
 const GATHER_MS = 1000
 
 /** The maximum time by which this time is extended if writing takes long. */
@@ -60,9 +63,9 @@ export interface ReportedCount extends Omit<OwnCount, 'environmentId' | 'source'
 
 /**
  * Records evaluations and writes them in batches, at most once a second. With many flags or a slow
- * store, it writes less often, so that writing takes a small part of the time, and at random times,
- * so that instances that start together do not write together. Recording never waits and never
- * fails. While the store is slow or unavailable, usage stays pending up to fixed limits.
+ * store, it writes counts less often, so that writing takes a small part of the time, and at random
+ * times, so that instances that start together do not write together. Recording never waits and
+ * never fails. While the store is slow or unavailable, usage stays pending up to fixed limits.
  * Further usage is dropped, and the dropped usage is counted.
  */
 export class UsageRecorder {
@@ -82,6 +85,8 @@ export class UsageRecorder {
   /** The last failure. It is kept so that a repeated failure is logged only once. */
   #failure: string | undefined
   #gatherMs = GATHER_MS
+  /** The monotonic time at which all usage is written; `undefined` if there is no new usage. */
+  #dueAt: number | undefined
   #cancel: Cancel | undefined
   #flushing: Promise<void> | undefined
   #isClosed = false
@@ -232,18 +237,32 @@ export class UsageRecorder {
     this.#organizations.markFlag(count.environmentId, count.flagId, Date.parse(count.minute))
   }
 
-  #arm(): void {
+  #arm(minimumMs = 0): void {
     if (this.#cancel !== undefined || this.#isClosed) return
-    this.#cancel = this.#clock.schedule(this.#gatherMs, () => {
+    const now = this.#clock.monotonicNow()
+    this.#dueAt ??= now + this.#gatherMs
+    const delayMs = Math.max(minimumMs, Math.min(GATHER_MS, this.#dueAt - now))
+    this.#cancel = this.#clock.schedule(delayMs, () => {
       this.#cancel = undefined
       if (this.#flushing === undefined) void this.#write(false)
-      else this.#arm()
+      else this.#arm(GATHER_MS)
     })
   }
 
-  /** Writes pending usage. Must not be called while another write is in progress. */
+  /**
+   * Writes the observed contexts, and all pending usage if it is due or if `everything` is `true`.
+   * Must not be called while another write is in progress.
+   */
   #write(everything: boolean): Promise<void> {
     const startedAt = this.#clock.monotonicNow()
+    if (!everything && startedAt < (this.#dueAt ?? 0)) {
+      this.#flushing = this.#writeContexts().finally(() => {
+        this.#flushing = undefined
+        this.#arm()
+      })
+      return this.#flushing
+    }
+    this.#dueAt = undefined
     this.#flushing = this.#writeAll(everything).finally(() => {
       this.#flushing = undefined
       const durationMs = this.#clock.monotonicNow() - startedAt
@@ -253,6 +272,11 @@ export class UsageRecorder {
       if (this.stats.pending > 0 || marks.size > 0 || this.#users.hasChanges) this.#arm()
     })
     return this.#flushing
+  }
+
+  /** Writes the observed contexts. Only the writing of all usage reports a success. */
+  async #writeContexts(): Promise<void> {
+    await this.#contexts.write().catch((cause: unknown) => this.#report(cause))
   }
 
   /**

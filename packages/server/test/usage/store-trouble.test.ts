@@ -90,6 +90,36 @@ describe('Usage while the store is unavailable', () => {
     },
   )
 
+  it('While counts are written less often, a hundred new contexts are stored every second', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0.99)
+    onTestFinished(() => void vi.restoreAllMocks())
+    const { clock, memory } = scene
+    const storage = new Proxy(shared(memory.storage), {
+      get(target, name) {
+        if (name !== 'addEvaluationCounts') return Reflect.get(target, name)
+        return async (counts: readonly EvaluationCount[]) => {
+          clock.set(clock.now() + 5000)
+          await target.addEvaluationCounts(counts)
+        }
+      },
+    })
+    const flags = createFlagServer({ ...memory, storage, clock })
+    await flags.start()
+    await evaluate(flags, scene.live.sdkKey, pro)
+    await clock.advance(15_000)
+    for (let second = 1; second <= 5; second += 1) {
+      for (let index = 0; index < 90; index += 1) {
+        await evaluate(flags, scene.live.sdkKey, user(100 * second + index))
+      }
+      await clock.advance(1000)
+      expect(await contextsIn(memory.storage)).toHaveLength(1 + 90 * second)
+    }
+    expect(await countsOf(scene, TITLE)).toEqual({ 'rest STATIC title-shop': 1 })
+    await clock.advance(10_000)
+    expect(await countsOf(scene, TITLE)).toEqual({ 'rest STATIC title-shop': 451 })
+    await flags.close()
+  })
+
   it('Pending counts are limited, and further counts are dropped and reported', async () => {
     const { store, clock, memory, live } = scene
     const many = Array.from({ length: 200 }, (_, index) => textFlag(`more-${index}`, 'x'))
