@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { stores } from '../world/stores.ts'
 import { type Json, World } from '../world/world.ts'
@@ -62,6 +62,9 @@ describe.each(stores)('readers beside publishes (%s)', { timeout: 120_000 }, (_,
     const publish = async () => {
       for (let number = 1; number <= PUBLISHES || seen.size < LEAST_SEEN; number += 1) {
         expect((await scene.publish(numbered(number))).status).toBe(200)
+        // Publishes to the memory store do not wait for the event loop, so without this turn, the
+        // pauses of the readers would never end.
+        await nextTurn()
       }
       isDone = true
     }

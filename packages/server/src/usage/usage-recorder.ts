@@ -84,9 +84,8 @@ export class UsageRecorder {
   #counted = { hour: 0, groups: new WeakSet() }
   /** The last failure. It is kept so that a repeated failure is logged only once. */
   #failure: string | undefined
-  #gatherMs = GATHER_MS
-  /** The monotonic time at which all usage is written; `undefined` if there is no new usage. */
-  #dueAt: number | undefined
+  /** The monotonic time from which all usage is written again. Until then, only contexts are. */
+  #dueAt = 0
   #cancel: Cancel | undefined
   #flushing: Promise<void> | undefined
   #isClosed = false
@@ -237,15 +236,12 @@ export class UsageRecorder {
     this.#organizations.markFlag(count.environmentId, count.flagId, Date.parse(count.minute))
   }
 
-  #arm(minimumMs = 0): void {
+  #arm(delayMs = GATHER_MS): void {
     if (this.#cancel !== undefined || this.#isClosed) return
-    const now = this.#clock.monotonicNow()
-    this.#dueAt ??= now + this.#gatherMs
-    const delayMs = Math.max(minimumMs, Math.min(GATHER_MS, this.#dueAt - now))
     this.#cancel = this.#clock.schedule(delayMs, () => {
       this.#cancel = undefined
       if (this.#flushing === undefined) void this.#write(false)
-      else this.#arm(GATHER_MS)
+      else this.#arm()
     })
   }
 
@@ -255,19 +251,18 @@ export class UsageRecorder {
    */
   #write(everything: boolean): Promise<void> {
     const startedAt = this.#clock.monotonicNow()
-    if (!everything && startedAt < (this.#dueAt ?? 0)) {
+    if (!everything && startedAt < this.#dueAt) {
       this.#flushing = this.#writeContexts().finally(() => {
         this.#flushing = undefined
-        this.#arm()
+        this.#arm(Math.min(GATHER_MS, this.#dueAt - startedAt))
       })
       return this.#flushing
     }
-    this.#dueAt = undefined
     this.#flushing = this.#writeAll(everything).finally(() => {
       this.#flushing = undefined
-      const durationMs = this.#clock.monotonicNow() - startedAt
-      const mostMore = Math.min(MOST_MORE_MS, MORE_FOR_WRITING * durationMs)
-      this.#gatherMs = GATHER_MS + Math.random() * mostMore
+      const now = this.#clock.monotonicNow()
+      const mostMore = Math.min(MOST_MORE_MS, MORE_FOR_WRITING * (now - startedAt))
+      this.#dueAt = now + GATHER_MS + Math.random() * mostMore
       const { marks } = this.#organizations
       if (this.stats.pending > 0 || marks.size > 0 || this.#users.hasChanges) this.#arm()
     })
