@@ -172,6 +172,25 @@ describe('refusals', () => {
     expect(server.attempts).toHaveLength(2)
   })
 
+  it.each([[-1e9], [{ toString: false }], [[]], [null], ['soon']])(
+    'The retry hint %j of an error message leaves the backoff as it is.',
+    async (retryAfter) => {
+      const { client, server, time } = createScene({ transport: 'socket' }, (each) => {
+        each.socketScript = (socket) => {
+          socket.emit({ type: 'error', error: 'busy', statusCode: 503, retryAfter })
+          socket.end(1013)
+          return true
+        }
+      })
+      await time.advance(10_000)
+      expect(server.attempts.length).toBeGreaterThan(2)
+      expect(server.attempts.length).toBeLessThan(20)
+      server.socketScript = () => false
+      await time.advance(MINUTE)
+      expect(client.status.isCurrent).toBe(true)
+    },
+  )
+
   it.each(['Infinity', '1e999', '-5', 'Wed, 21 Oct 2030 07:28:00 GMT', '', 'NaN'])(
     'The Retry-After header %j leaves the client able to try again.',
     async (value) => {

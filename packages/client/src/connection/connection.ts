@@ -6,7 +6,7 @@ import type {
   Fetch,
   SubscriptionResponse,
 } from '../transports/transport.ts'
-import { backoffMs, MIN_DELAY_MS } from './backoff.ts'
+import { backoffMs, MIN_DELAY_MS, minimumDelayMs } from './backoff.ts'
 import type {
   Connection,
   ConnectionFailure,
@@ -41,7 +41,6 @@ const SILENCE_MS = 25_000
 const HIDDEN_MS = 120_000
 const HEALTHY_MS = 60_000
 const REFUSED_DELAY_MS = 150_000
-const MAX_RETRY_AFTER_MS = 86_400_000
 const ONLINE_SPREAD_MS = 1000
 /** The statuses and close codes that refuse the SDK key. */
 const REFUSED: readonly unknown[] = [401, 403, 4401]
@@ -232,7 +231,7 @@ function fail(connection: Connection, code?: unknown, retryAfter?: unknown): voi
     if (ladder.rung === 0) ladder.climbMs = MIN_CLIMB_MS
   }
   let delayMs = backoffMs(connection.failures, now - connection.currentUntil, platform.random)
-  let minimumMs = Math.min(1000 * (Number(retryAfter) || 0), MAX_RETRY_AFTER_MS)
+  let minimumMs = minimumDelayMs(retryAfter)
   connection.failure = failureOf(connection, code)
   const isRefusal = connection.failure !== 'unreachable'
   if (isRefusal) {

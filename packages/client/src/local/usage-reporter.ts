@@ -1,7 +1,7 @@
 import type { CompiledFlag } from '@ff/core'
 import { eventsText, SDK_KEY_HEADER, SDK_PATHS } from '@ff/protocol/sdk'
 import type { Alarms } from '../connection/alarms.ts'
-import { backoffMs } from '../connection/backoff.ts'
+import { backoffMs, minimumDelayMs } from '../connection/backoff.ts'
 import type { Platform } from '../connection/platform.ts'
 import { sendRequest } from '../transports/request.ts'
 import type { Stop } from '../transports/transport.ts'
@@ -44,7 +44,6 @@ const [REPORT, DEADLINE] = ['report', 'report deadline']
 const INTERVAL_MS = 10_000
 const ANSWER_TIMEOUT_MS = 10_000
 const REFUSED_DELAY_MS = 150_000
-const MAX_RETRY_AFTER_MS = 3_600_000
 /** The statuses with which the server has counted nothing. */
 const UNCOUNTED: readonly unknown[] = [401, 403, 429, 500]
 
@@ -168,8 +167,8 @@ function settle(reporter: UsageReporter, { code, retryAfter, size }: ReportResul
   const isRefused = code === 401 || code === 403
   const delayMs = backoffMs(reporter.failures, Infinity, platform.random)
   reporter.failures += 1
-  const retryAfterMs = Math.min(1000 * (Number(retryAfter) || 0), MAX_RETRY_AFTER_MS)
-  schedule(reporter, Math.max(retryAfterMs, isRefused ? REFUSED_DELAY_MS : 0) + delayMs)
+  const minimumMs = minimumDelayMs(retryAfter)
+  schedule(reporter, Math.max(minimumMs, isRefused ? REFUSED_DELAY_MS : 0) + delayMs)
 }
 
 /** Sends the remaining events immediately, and new counts after the interval. */
