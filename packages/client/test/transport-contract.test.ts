@@ -60,11 +60,15 @@ async function serve(): Promise<KillableServer> {
     await once(http, 'listening')
     port = (http.address() as AddressInfo).port
     const streams = new Set<{ destroy(): unknown }>()
+    let isKilled = false
     http.on('connection', (stream) => {
+      // The server can accept a connection that was pending when it was killed.
+      if (isKilled) stream.destroy()
       streams.add(stream)
       stream.on('close', () => streams.delete(stream))
     })
     stop = async () => {
+      isKilled = true
       detach()
       http.close()
       for (const stream of streams) stream.destroy()
