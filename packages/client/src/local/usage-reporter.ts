@@ -44,6 +44,8 @@ const [REPORT, DEADLINE] = ['report', 'report deadline']
 const INTERVAL_MS = 10_000
 const ANSWER_TIMEOUT_MS = 10_000
 const REFUSED_DELAY_MS = 150_000
+/** The longest respected hint. The counts that can wait are limited. */
+const MAX_MINIMUM_MS = 3_600_000
 /** The statuses with which the server has counted nothing. */
 const UNCOUNTED: readonly unknown[] = [401, 403, 429, 500]
 
@@ -167,7 +169,7 @@ function settle(reporter: UsageReporter, { code, retryAfter, size }: ReportResul
   const isRefused = code === 401 || code === 403
   const delayMs = backoffMs(reporter.failures, Infinity, platform.random)
   reporter.failures += 1
-  const minimumMs = minimumDelayMs(retryAfter)
+  const minimumMs = Math.min(minimumDelayMs(retryAfter), MAX_MINIMUM_MS)
   schedule(reporter, Math.max(minimumMs, isRefused ? REFUSED_DELAY_MS : 0) + delayMs)
 }
 

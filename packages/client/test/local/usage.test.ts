@@ -152,6 +152,20 @@ describe('usage counts', () => {
     expect(totals.map((total) => Object.values(total))).toEqual(flags.map(() => [1]))
   })
 
+  it('A report waits for a retry hint of at most an hour.', async () => {
+    const local = await opened()
+    const refusals = [new Response('{}', { status: 429, headers: { 'retry-after': '1e9' } })]
+    scene.network.script = (path) => (path === '/evaluator/events' ? refusals.shift() : undefined)
+    local.value('banner', user)
+    await scene.clock.advance(10_000)
+    await scene.clock.advance(3_599_000)
+    expect(sent()).toBe(1)
+    await scene.clock.advance(40_000)
+    expect(sent()).toBe(2)
+    await local.close()
+    expect(await counted()).toEqual({ 'sdk DEFAULT banner-hello': 1 })
+  })
+
   it('Counts are limited, and dropped evaluations are reported with their number.', async () => {
     const local = await opened()
     scene.network.script = (path) => {
