@@ -101,11 +101,14 @@ export class Previews {
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
       const published = await this.#flagSets.load(id)
       const base = { ...input, changes, published: published.definition }
-      const drafted = await applyToDraft(this.#services, base)
-      // The records belong to the flag set if its version is still the newest one.
+      const [applied] = await Promise.allSettled([applyToDraft(this.#services, base)])
+      // The records, and an error about them, belong to the flag set if its version is still the
+      // newest one.
       if ((await this.#flagSets.load(id)) !== published) continue
-      await this.#assertPublishable(drafted.published)
-      const definition = (await drafted.storage.loadFlagSet(id)) ?? NOTHING_PUBLISHED
+      if (applied.status === 'rejected') throw applied.reason
+      const { published: drafted, storage } = applied.value
+      await this.#assertPublishable(drafted)
+      const definition = (await storage.loadFlagSet(id)) ?? NOTHING_PUBLISHED
       return { published, draft: await this.#flagSets.compile(definition, published) }
     }
     throw new FlagError('CONFLICT', 'The environment changes too often. Try again.')

@@ -242,6 +242,18 @@ describe('POST /projects/{projectId}/envs/{envId}/preview', () => {
     expect(theFlag(await scene.impact([promotion])).changed).toBe(1)
   })
 
+  it('A preview succeeds if the flag is published while the draft is applied', async () => {
+    await scene.see(user('ada'))
+    for (const variation_id of ['light', 'dark', 'light', 'dark']) {
+      const changes = [serveLight([isPro], { name: variation_id })]
+      const [answer] = await Promise.all([
+        scene.preview(changes),
+        scene.done('PUT', scene.theme, { default_variation_id: variation_id }),
+      ])
+      expect([answer.message, answer.status]).toEqual(['OK', 200])
+    }
+  })
+
   it('Of three previews at once in one organization the third is refused with 429, and others are not affected', async () => {
     await scene.see(user('ada'))
     const previews = [1, 2, 3].map((n) => scene.preview([serveLight([])], { window_hours: n }))
