@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { createManagement } from '@ff/management/node'
 import { createFlagServer, silentLogger } from '@ff/server'
 import { parser } from '@prometheus-io/lezer-promql'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { parse } from 'yaml'
 
 const folder = join(import.meta.dirname, '../../deploy')
@@ -90,8 +90,8 @@ beforeAll(async () => {
   const get = async (path: string) =>
     (await flags.fetch(new Request(`http://ff.test${path}`))).text()
   // The delay of the event loop is exposed after the first measurement.
-  const poll = { timeout: 60_000 }
-  await expect.poll(() => get('/metrics'), poll).toContain('ff_event_loop_delay_seconds{')
+  const isMeasured = async () => (await get('/metrics')).includes('ff_event_loop_delay_seconds{')
+  await vi.waitUntil(isMeasured, { timeout: 60_000 })
   const found = new Map<string, Set<string>>([['up', new Set(SCRAPE_LABELS)]])
   for (const line of (await get('/metrics')).split('\n')) {
     const [, metric, pairs = ''] = /^(\w+)(?:\{(.*)\})? /.exec(line) ?? []
