@@ -112,6 +112,8 @@ const layout = createRoute({
   },
 })
 const within = { getParentRoute: () => layout }
+/** A page that shows one environment of its project. */
+const withinEnvironment = { ...within, staticData: { showsEnvironment: true } }
 
 const home = createRoute({
   ...within,
@@ -141,7 +143,7 @@ const newFlag = createRoute({
   component: lazyRouteComponent(() => import('./pages/flags/new-flag-page.tsx'), 'NewFlagPage'),
 })
 const flag = createRoute({
-  ...within,
+  ...withinEnvironment,
   path: PATHS.flag,
   validateSearch: flagSearch,
   component: lazyRouteComponent(() => import('./pages/flag/flag-page.tsx'), 'FlagPage'),
@@ -157,7 +159,7 @@ const segment = createRoute({
   component: lazyRouteComponent(() => import('./pages/segments/segment-page.tsx'), 'SegmentPage'),
 })
 const playground = createRoute({
-  ...within,
+  ...withinEnvironment,
   path: PATHS.playground,
   validateSearch: playgroundSearch,
   component: lazyRouteComponent(
@@ -166,13 +168,13 @@ const playground = createRoute({
   ),
 })
 const history = createRoute({
-  ...within,
+  ...withinEnvironment,
   path: PATHS.history,
   validateSearch: historySearch,
   component: lazyRouteComponent(() => import('./pages/history/history-page.tsx'), 'HistoryPage'),
 })
 const keys = createRoute({
-  ...within,
+  ...withinEnvironment,
   path: PATHS.keys,
   validateSearch: environmentSearch,
   component: lazyRouteComponent(() => import('./pages/settings/keys-page.tsx'), 'KeysPage'),
@@ -216,5 +218,8 @@ export function createAppRouter(context: RouterContext, basepath: string) {
 declare module '@tanstack/react-router' {
   interface Register {
     router: ReturnType<typeof createAppRouter>
+  }
+  interface StaticDataRouteOption {
+    readonly showsEnvironment?: boolean
   }
 }

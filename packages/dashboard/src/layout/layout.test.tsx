@@ -169,6 +169,35 @@ describe('the command bar', () => {
   })
 })
 
+describe('the line of production', () => {
+  const answers = {
+    'GET /auth/me': () => reply(member()),
+    [`GET /projects/${PROJECT}`]: () => reply(project),
+    [`GET /organizations/${ORG}/projects`]: () => pageOf([project]),
+    [`GET /projects/${PROJECT}/segments`]: () => pageOf([]),
+  }
+  const line = messages.shell.pageOfProduction
+
+  it.each(['', '?env=live'])(
+    'A page that shows production has it with the address "…%s".',
+    async (search) => {
+      serve(server, answers)
+      renderApp(`/p/${PROJECT}/history${search}`)
+      await screen.findByText(line)
+    },
+  )
+
+  it('A page of all environments does not have it, although its address keeps the environment.', async () => {
+    serve(server, answers)
+    const { router } = renderApp(`/p/${PROJECT}/history?env=live`)
+    await screen.findByText(line)
+    await userEvent.click(screen.getByRole('link', { name: messages.shell.segments }))
+    await screen.findByRole('heading', { level: 1, name: messages.shell.segments })
+    expect(router.state.location.search).toEqual({ env: 'live' })
+    expect(screen.queryByText(line)).toBeNull()
+  })
+})
+
 describe('the side bar', () => {
   const answers = {
     'GET /auth/me': () => reply(member()),

@@ -1,4 +1,4 @@
-import { Outlet, useMatchRoute } from '@tanstack/react-router'
+import { Outlet, useMatches } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { CommandBarHost } from '../command-bar/command-bar-host.tsx'
 import { FlagSwitchDialogHost } from '../flag-switch/flag-switch-dialog-host.tsx'
@@ -48,10 +48,11 @@ function focusContent(): void {
 
 /** The line above a page that shows a production environment. */
 function ProductionLine() {
-  const { environment, isInAddress } = useEnvironment()
-  // The list shows all environments, whatever its address has kept of another page.
-  const isList = useMatchRoute()({ to: '/p/$project/flags' }) !== false
-  if (isList || !isInAddress || environment?.isProduction !== true) return null
+  const { environment } = useEnvironment()
+  const showsEnvironment = useMatches({
+    select: (matches) => matches.some(({ staticData }) => staticData.showsEnvironment),
+  })
+  if (!showsEnvironment || environment?.isProduction !== true) return null
   return (
     <div className={styles.production}>
       <span className="visually-hidden">{messages.shell.pageOfProduction}</span>

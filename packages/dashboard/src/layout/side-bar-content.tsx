@@ -1,5 +1,5 @@
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
-import { Braces, Flag, FlaskConical, History, KeyRound, Users } from 'lucide-react'
+import { Braces, CircleUser, Flag, FlaskConical, History, KeyRound, Users } from 'lucide-react'
 import { Button } from '../components/button.tsx'
 import { Menu } from '../components/menu.tsx'
 import { Select } from '../components/select.tsx'
@@ -138,6 +138,7 @@ function Settings() {
         label={messages.session.account}
         trigger={
           <Button variant="ghost">
+            <CircleUser size={16} aria-hidden="true" />
             <bdi className={styles.account}>{account}</bdi>
           </Button>
         }

@@ -8,8 +8,6 @@ export interface ChosenEnvironment {
   readonly environment: Environment | undefined
   /** All environments of the project in their order. */
   readonly environments: readonly Environment[]
-  /** `true` if the address names the environment. */
-  readonly isInAddress: boolean
 }
 
 /** Returns the environment that the address names by its key in `?env=`. */
@@ -17,6 +15,6 @@ export function useEnvironment(): ChosenEnvironment {
   const { project = '' } = useParams({ strict: false })
   const { env } = useSearch({ strict: false })
   const environments = useProject(project).data?.environments ?? []
-  const named = environments.find(({ key }) => key === env)
-  return { environment: named ?? environments[0], environments, isInAddress: named !== undefined }
+  const environment = environments.find(({ key }) => key === env) ?? environments[0]
+  return { environment, environments }
 }

@@ -1,9 +1,8 @@
-import { X } from 'lucide-react'
 import { useState } from 'react'
 import { messages } from '../../messages/messages.ts'
-import { Button } from '../button.tsx'
 import { ComboBox } from '../combo-box.tsx'
 import type { Option } from '../select.tsx'
+import { Chip } from './chip.tsx'
 import styles from './choice-list.module.css'
 
 /** The properties of `ChoiceList`. */
@@ -29,16 +28,12 @@ export function ChoiceList({ label, options, chosen, onChange, error }: ChoiceLi
   return (
     <div className={styles.list}>
       {chosen.map((id) => (
-        <span key={id} className={styles.chip}>
-          <bdi className={styles.name}>{nameOf(id)}</bdi>
-          <Button
-            variant="ghost"
-            aria-label={messages.components.remove(nameOf(id))}
-            onPress={() => onChange(chosen.filter((each) => each !== id))}
-          >
-            <X size={14} aria-hidden="true" />
-          </Button>
-        </span>
+        <Chip
+          key={id}
+          name={nameOf(id)}
+          removeLabel={messages.components.remove(nameOf(id))}
+          onRemove={() => onChange(chosen.filter((each) => each !== id))}
+        />
       ))}
       <ComboBox
         key={round}

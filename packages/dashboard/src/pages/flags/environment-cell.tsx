@@ -4,7 +4,6 @@ import { SentenceText } from '../../components/text/sentence-text.tsx'
 import { FlagSwitch } from '../../flag-switch/flag-switch.tsx'
 import { messages } from '../../messages/messages.ts'
 import { textOf } from '../../messages/phrases/fragment.ts'
-import { classNames } from '../../style/class-names.ts'
 import { cellSentence } from './cell-sentence.ts'
 import styles from './flags.module.css'
 import { Mark } from './mark.tsx'
@@ -31,10 +30,7 @@ export function EnvironmentCell({ flag, environment, hasDraft, isCompact }: Envi
       <FlagSwitch flag={flag} environment={environment} isActive={isActive} isCompact={isCompact} />
       <div className={styles.effect}>
         <div className={styles.line}>
-          <span
-            className={classNames(styles.sentence, !hasBar && styles.twoLines)}
-            title={textOf(sentence)}
-          >
+          <span className={styles.sentence} title={textOf(sentence)}>
             <SentenceText sentence={sentence} />
           </span>
           {hasDraft && <Mark kind="draft" text={marks.draft} hint={marks.draftHint} />}

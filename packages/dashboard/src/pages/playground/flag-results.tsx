@@ -80,7 +80,7 @@ function Row({ flag, isOpen, environment, question }: RowProps) {
       >
         <span className={styles.flag}>
           <Icon size={16} aria-hidden="true" />
-          <bdi className={styles.clipped}>{flag.flagKey}</bdi>
+          <bdi className={styles.key}>{flag.flagKey}</bdi>
         </span>
         <code className={styles.clipped}>{JSON.stringify(flag.value)}</code>
         <span className={styles.clipped}>

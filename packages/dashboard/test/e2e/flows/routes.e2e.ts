@@ -2,7 +2,7 @@ import { beforeAll, expect, it } from 'vitest'
 import { axe } from '../axe.ts'
 import { openPage, type Theme, useBrowser, VIEWPORTS, type Width } from '../browser.ts'
 import { elementsWithoutVisibleFocus } from '../driver/keyboard.ts'
-import { overflowOf, settled } from '../driver/layout.ts'
+import { cutTextsOf, overflowOf, settled } from '../driver/layout.ts'
 import { PAGE_NAMES, pageOf } from '../driver/route-table.ts'
 import { useServer } from '../running-server.ts'
 import { Shop } from '../seed/shop.ts'
@@ -24,7 +24,7 @@ const VIEWS = [
 ] as const satisfies readonly (readonly [Theme, Width])[]
 
 it.each(PAGE_NAMES)(
-  'The page "%s" has no accessibility violation, fits into the window in both themes and widths, and shows the focus',
+  'The page "%s" has no accessibility violation, fits into the window without cut texts in both themes and widths, and shows the focus',
   async (name) => {
     const { address, isPublic } = pageOf(shop, name)
     const prepare = shop.owner.giveTo.bind(shop.owner)
@@ -37,6 +37,7 @@ it.each(PAGE_NAMES)(
       const view = `${theme}, ${width}`
       expect(await axe(page), `violations (${view})`).toEqual([])
       expect(await overflowOf(page), `pixels beyond the window (${view})`).toBe(0)
+      expect(await cutTextsOf(page), `cut texts (${view})`).toEqual([])
       await shot(page, `${name}-${theme}-${width}`)
     }
     await page.setViewportSize(VIEWPORTS.wide)

@@ -1,6 +1,6 @@
-import { X } from 'lucide-react'
 import { type KeyboardEvent, useState } from 'react'
 import { Button } from '../../../components/button.tsx'
+import { Chip } from '../../../components/fields/chip.tsx'
 import { TextField } from '../../../components/text-field.tsx'
 import { fields as texts } from '../../../messages/en/fields.ts'
 import styles from '../fields/fields.module.css'
@@ -18,6 +18,7 @@ export interface TagsFieldProps {
 /** The tags of a flag, each with a button that removes it, and a field that adds one. */
 export function TagsField({ tags, isReadOnly, onChange, error }: TagsFieldProps) {
   const [text, setText] = useState('')
+  if (isReadOnly && tags.length === 0) return null
   const add = () => {
     const tag = text.trim()
     if (tag !== '') onChange([...tags.filter((each) => each !== tag), tag])
@@ -27,26 +28,27 @@ export function TagsField({ tags, isReadOnly, onChange, error }: TagsFieldProps)
     if (event.key === 'Enter') add()
   }
   return (
-    <fieldset className={styles.form} aria-label={words.tags}>
-      <div className={styles.start}>
-        {tags.map((tag) => (
-          <span key={tag} className={styles.start}>
-            <bdi>{tag}</bdi>
-            {!isReadOnly && (
-              <Button
-                variant="ghost"
-                aria-label={words.removeTag(tag)}
-                onPress={() => onChange(tags.filter((each) => each !== tag))}
-              >
-                <X size={14} aria-hidden="true" />
-              </Button>
-            )}
-          </span>
-        ))}
-      </div>
+    <fieldset className={styles.tags}>
+      <legend className={styles.legend}>{words.tags}</legend>
+      {tags.length > 0 && (
+        <div className={styles.start}>
+          {tags.map((tag) => (
+            <Chip
+              key={tag}
+              name={tag}
+              removeLabel={words.removeTag(tag)}
+              onRemove={
+                isReadOnly ? undefined : () => onChange(tags.filter((each) => each !== tag))
+              }
+            />
+          ))}
+        </div>
+      )}
       {!isReadOnly && (
         <TextField
           label={words.addTag}
+          isLabelHidden
+          placeholder={words.addTag}
           hint={words.addTagHint}
           value={text}
           onChange={setText}
