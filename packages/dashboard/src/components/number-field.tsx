@@ -1,31 +1,65 @@
-import {
-  NumberField as AriaNumberField,
-  type NumberFieldProps as AriaNumberFieldProps,
-  FieldError,
-  Input,
-  Label,
-} from 'react-aria-components'
-import styles from './field.module.css'
+import { type KeyboardEvent, useState } from 'react'
+import { messages } from '../messages/messages.ts'
+import { numberIn, numberText } from './number-text.ts'
+import { TextField } from './text-field.tsx'
+
+const { notANumber, range } = messages.components
+const DIRECTIONS: Readonly<Record<string, number>> = { ArrowUp: 1, ArrowDown: -1 }
 
 /** The properties of `NumberField`. */
-export interface NumberFieldProps
-  extends Omit<AriaNumberFieldProps, 'className' | 'children' | 'style'> {
+export interface NumberFieldProps {
   readonly label: string
+  readonly value: number | null | undefined
+  /**
+   * Receives each number while it is typed, also one outside of the range, for which the field shows
+   * a fault. Receives `undefined` when the field is emptied.
+   */
+  readonly onChange: (value: number | undefined) => void
+  readonly minValue: number
+  readonly maxValue?: number
   readonly error?: string | undefined
   readonly isLabelHidden?: boolean
+  readonly autoFocus?: boolean
 }
 
-/** A field for a number. The arrow keys change it by `step`. */
-export function NumberField({ label, error, isLabelHidden, ...rest }: NumberFieldProps) {
+/** A field for a number. The arrow keys change it by 1. */
+export function NumberField({ value, onChange, minValue, maxValue, ...rest }: NumberFieldProps) {
+  const [typed, setTyped] = useState<string>()
+  const typedFault = typed === undefined ? undefined : faultOf(typed, minValue, maxValue)
+  const isTyped =
+    typed?.trim() === '' || typedFault !== undefined || numberIn(typed ?? '') === value
+  const text = typed !== undefined && isTyped ? typed : numberText(value)
+  const type = (next: string) => {
+    setTyped(next)
+    const number = numberIn(next)
+    if (number !== undefined || next.trim() === '') onChange(number)
+  }
+  const press = (event: KeyboardEvent) => {
+    const direction = DIRECTIONS[event.key]
+    if (direction === undefined) return
+    event.preventDefault()
+    setTyped(undefined)
+    onChange(Math.min(Math.max((value ?? 0) + direction, minValue), maxValue ?? Infinity))
+  }
   return (
-    <AriaNumberField
+    <TextField
       {...rest}
-      className={styles.field ?? ''}
-      {...(error === undefined ? {} : { isInvalid: true })}
-    >
-      <Label className={isLabelHidden ? 'visually-hidden' : styles.label}>{label}</Label>
-      <Input className={styles.input ?? ''} />
-      <FieldError className={styles.error ?? ''}>{error}</FieldError>
-    </AriaNumberField>
+      value={text}
+      onChange={type}
+      onKeyDown={press}
+      // A text with a fault stays, so that the fault is seen.
+      onBlur={() => typedFault === undefined && setTyped(undefined)}
+      inputMode="decimal"
+      autoComplete="off"
+      error={rest.error ?? faultOf(text, minValue, maxValue)}
+    />
   )
+}
+
+function faultOf(text: string, minValue: number, maxValue: number | undefined) {
+  if (text.trim() === '') return undefined
+  const number = numberIn(text)
+  if (number === undefined) return notANumber
+  const isWithin = number >= minValue && number <= (maxValue ?? number)
+  return isWithin ? undefined : range(minValue, maxValue)
 }

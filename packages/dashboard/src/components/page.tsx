@@ -13,6 +13,8 @@ export function usePageTitle(title: string): void {
 /** The properties of `Page`. */
 export interface PageProps {
   readonly title: string
+  /** A link to the list that the page belongs to. */
+  readonly back?: ReactNode
   /** The buttons beside the heading. */
   readonly actions?: ReactNode
   readonly children?: ReactNode
@@ -24,10 +26,11 @@ export interface PageProps {
 
 /** A page: its title, its only `h1`, its actions and its content. */
 export function Page(props: PageProps) {
-  const { title, actions, children, isChanged = false, isFilling = false } = props
+  const { title, back, actions, children, isChanged = false, isFilling = false } = props
   usePageTitle(isChanged ? messages.shell.changedTitle(title) : title)
   return (
     <div className={classNames(styles.page, isFilling && styles.filling)}>
+      {back}
       <header className={styles.header}>
         <h1 className={styles.title}>{title}</h1>
         {actions !== undefined && <div className={styles.actions}>{actions}</div>}

@@ -30,7 +30,7 @@ export interface TextFieldProps
 /** A text field with its label, hint and fault. */
 export function TextField(props: TextFieldProps) {
   const { label, hint, error, placeholder, isMonospace, isLabelHidden, ...others } = props
-  const { isMultiline, after, ...rest } = others
+  const { isMultiline, after, onKeyDown, ...rest } = others
   const input = {
     className: classNames(styles.input, isMonospace && styles.mono),
     ...(placeholder === undefined ? {} : { placeholder }),
@@ -39,6 +39,7 @@ export function TextField(props: TextFieldProps) {
     <AriaTextField
       {...rest}
       className={styles.field ?? ''}
+      {...(onKeyDown === undefined ? {} : { onKeyDown: passingOn(onKeyDown) })}
       // With `native`, the browser would refuse to submit the form again while a fault is shown.
       {...(error === undefined ? {} : { isInvalid: true, validationBehavior: 'aria' })}
     >
@@ -57,4 +58,17 @@ export function TextField(props: TextFieldProps) {
       </FieldError>
     </AriaTextField>
   )
+}
+
+type KeyListener = NonNullable<TextFieldProps['onKeyDown']>
+
+/**
+ * Returns a listener that passes on the keys that it does not handle, such as Escape in a dialog.
+ * React Aria stops every key for which a field has a listener.
+ */
+function passingOn(listener: KeyListener): KeyListener {
+  return (event) => {
+    listener(event)
+    if (!event.isDefaultPrevented()) event.continuePropagation()
+  }
 }

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { namesById } from '../../test/draft/any-configuration.ts'
 import { textOf } from '../messages/phrases/fragment.ts'
-import { conflictWords, movesSentence } from './change-words.ts'
+import { conflictWords } from './change-words.ts'
 import type { Configuration, Rollout, Rule } from './configuration.ts'
 import { configurationDifferences } from './differences.ts'
 import { mergeConfigurations } from './merge.ts'
+import { movesSentence } from './moves-sentence.ts'
 import { newRollout } from './rollout-edits.ts'
 import { rolloutMoves } from './rollout-moves.ts'
 

@@ -3,7 +3,6 @@ import type { Sentence } from '../messages/phrases/fragment.ts'
 import type { Rollout, Rule } from './configuration.ts'
 import type { Conflict } from './merge.ts'
 import type { Side, Sides } from './merge-fields.ts'
-import type { RolloutMoves } from './rollout-moves.ts'
 import {
   conditionsSentence,
   type Names,
@@ -14,23 +13,7 @@ import {
   variationSentence,
 } from './sentence.ts'
 
-const { conflicts, moves, sentences } = draft
-
-/** Returns what a change of a rollout does in words: "another 5 % get true; no one loses it". */
-export function movesSentence(change: RolloutMoves, names: Names): Sentence {
-  const { movedPercentage, isReassigned, isExact, shares } = change
-  if (isReassigned) return moves.reassigned(movedPercentage)
-  if (shares.length === 0) return isExact ? moves.unchanged : moves.unknown
-  const served = shares.filter(({ variationId }) => variationId !== null)
-  const parts = served.map(({ variationId, before, after }) => {
-    const name = variationSentence(variationId ?? '', names)
-    const difference = Math.abs(after - before)
-    return after > before ? moves.gains(difference, name) : moves.loses(difference, name)
-  })
-  if (!isExact) return moves.atLeast(moves.all(parts))
-  if (served.some(({ before, after }) => after < before)) return moves.all(parts)
-  return moves.all([...parts, parts.length === 1 ? moves.noOneLoses : moves.noOneLosesAny])
-}
+const { conflicts, sentences } = draft
 
 /** A conflict in words: its field, and the value of each side. */
 export interface ConflictWords {

@@ -35,14 +35,22 @@ function rolloutsDifferences(
   after: Configuration,
   options: DifferenceOptions,
 ): readonly Difference[] {
+  // The sentence about an added rule contains its rollout.
+  const isOfAddedRule = (id: string) => {
+    const rules = after.targetingRules.filter(({ rolloutId }) => rolloutId === id)
+    return rules.some((rule) => findById(before.targetingRules, rule.id) === undefined)
+  }
+  const present = after.rollouts.filter(({ id }) => {
+    return findById(before.rollouts, id) !== undefined || !isOfAddedRule(id)
+  })
   const all = [
     ...before.rollouts,
-    ...after.rollouts.filter(({ id }) => !findById(before.rollouts, id)),
+    ...present.filter(({ id }) => findById(before.rollouts, id) === undefined),
   ]
   const found = all.flatMap(({ id }) => {
     return rolloutDifferences(findById(before.rollouts, id), findById(after.rollouts, id), options)
   })
-  if (found.length > 0 || isSame(before.rollouts, after.rollouts)) return found
+  if (found.length > 0 || isSame(before.rollouts, present)) return found
   return [{ sentence: changes.rolloutOrder, field: { part: 'order' }, danger: null }]
 }
 

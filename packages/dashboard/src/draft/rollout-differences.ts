@@ -2,7 +2,8 @@ import { draft } from '../messages/en/draft.ts'
 import type { Sentence } from '../messages/phrases/fragment.ts'
 import { isSame, type Rollout } from './configuration.ts'
 import type { Danger, Difference, DifferenceOptions } from './difference.ts'
-import { rolloutMoves } from './rollout-moves.ts'
+import { movesSentence } from './moves-sentence.ts'
+import { type RolloutMoves, rolloutMoves } from './rollout-moves.ts'
 import { rolloutSentence, sharesSentence, shown, variationSentence } from './sentence.ts'
 
 const { changes, sentences } = draft
@@ -32,7 +33,7 @@ export function rolloutDifferences(
   const found = [
     ...nameChanges(before, after).map((sentence) => ({ sentence, danger: null })),
     ...bucketing.map((sentence) => ({ sentence, danger: reassigned })),
-    ...sharesChanges(before, after, options).map((sentence) => ({
+    ...sharesChanges({ before, after, moved }, options).map((sentence) => ({
       sentence,
       danger: isMost ? ('moves-most' as const) : null,
     })),
@@ -57,10 +58,15 @@ function bucketingChanges(before: Rollout, after: Rollout): readonly Sentence[] 
     })
 }
 
+interface ChangedRollout {
+  readonly before: Rollout
+  readonly after: Rollout
+  readonly moved: RolloutMoves
+}
+
 /** Returns the change of the shares, in the shortest exact words. */
 function sharesChanges(
-  before: Rollout,
-  after: Rollout,
+  { before, after, moved }: ChangedRollout,
   { names }: DifferenceOptions,
 ): readonly Sentence[] {
   if (isSame(settingsOf(before), settingsOf(after))) return []
@@ -75,7 +81,8 @@ function sharesChanges(
     }
     const variation = after.variationId
     const name = variation === null ? sentences.none : variationSentence(variation, names)
-    return [changes.by(changes.share(percentages, name), shown(after.bucketBy, 'attribute'))]
+    const share = changes.by(changes.share(percentages, name), shown(after.bucketBy, 'attribute'))
+    return [moved.isReassigned ? share : changes.moving(share, movesSentence(moved, names))]
   }
   return [changes.shares(sharesSentence(before, names), sharesSentence(after, names))]
 }

@@ -224,17 +224,23 @@ describe('stateSentence', () => {
   const state = { defaultVariationId: 'a', offVariationId: null, targets: [], prerequisites: [] }
   const said = (changes: object) => {
     const whole = { ...state, isActive: true, ...changes }
-    return textOf(
-      stateSentence({ state: whole, targetingRules: [], rollouts: [], revision: 1 }, namesById),
-    )
+    return textOf(stateSentence({ state: whole, targetingRules: [] }, namesById))
   }
 
   it('A flag that is off serves its off variation, else its default variation.', () => {
-    expect(said({})).toBe('On: a by default')
+    expect(said({})).toBe('On: everyone gets a')
     expect(said({ isActive: false, offVariationId: 'b' })).toBe('Off: everyone gets b')
     expect(said({ isActive: false })).toBe('Off: everyone gets a')
     expect(said({ defaultVariationId: null })).toBe(
-      'On: the default variation of the flag by default',
+      'On: everyone gets the default variation of the flag',
     )
+  })
+
+  it('With targets or rules, the default variation is for everyone else.', () => {
+    const targets = [{ variationId: 'b', kind: 'user', keys: ['u-1'] }]
+    expect(said({ targets })).toBe(
+      'On: the targets and rules below apply, and everyone else gets a',
+    )
+    expect(said({ targets, isActive: false })).toBe('Off: everyone gets a')
   })
 })

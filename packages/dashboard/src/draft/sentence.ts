@@ -186,12 +186,17 @@ export function prerequisiteSentence(
   return sentences.prerequisite(shown(names.flag(flagId)), shownList(keys, 'variation', 'or'))
 }
 
-/** Returns the state of a flag in words: "On: true by default" or "Off: everyone gets false". */
-export function stateSentence({ state }: Configuration, names: Names): Sentence {
-  const { isActive, defaultVariationId, offVariationId } = state
+/** Returns the state of a flag in words: "On: everyone gets true" or "Off: everyone gets false". */
+export function stateSentence(
+  { state, targetingRules }: Pick<Configuration, 'state' | 'targetingRules'>,
+  names: Names,
+): Sentence {
+  const { isActive, defaultVariationId, offVariationId, targets } = state
   const served = isActive ? defaultVariationId : (offVariationId ?? defaultVariationId)
   const variation = served === null ? sentences.defaultOfFlag : variationSentence(served, names)
-  return isActive ? sentences.stateOn(variation) : sentences.stateOff(variation)
+  if (!isActive) return sentences.stateOff(variation)
+  const hasRules = targetingRules.length + targets.length > 0
+  return hasRules ? sentences.stateOnWithRules(variation) : sentences.stateOn(variation)
 }
 
 /** Returns the conditions of a segment in words, joined by its operator. */

@@ -55,7 +55,7 @@ export function FlagSwitchDialog({ question, onClose }: FlagSwitchDialogProps) {
       onClose={onClose}
       confirm={isActive ? flagSwitch.switchOff : flagSwitch.switchOn}
       onConfirm={() => comment.check() && void change.confirm(comment.text)}
-      isDangerous={environment.isProduction}
+      isDangerous={environment.isProduction && isActive}
       isPending={change.isPending}
       focus={isActive ? 'confirm' : 'cancel'}
     >

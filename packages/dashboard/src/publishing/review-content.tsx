@@ -1,4 +1,5 @@
 import { type ReactNode, useMemo } from 'react'
+import { EnvironmentDot } from '../components/environment-dot.tsx'
 import { SentenceText } from '../components/text/sentence-text.tsx'
 import type { Difference } from '../draft/difference.ts'
 import { configurationWarnings } from '../draft/warnings.ts'
@@ -33,6 +34,15 @@ export function ReviewContent({ handle, children }: ReviewContentProps) {
   const warnings = configurationWarnings(draft.base, draft.current, { now, dependents })
   return (
     <>
+      <div className={styles.part}>
+        <p className={styles.facts}>
+          <bdi className={styles.strong}>{flag.name}</bdi>
+          <EnvironmentDot name={environment.name} isProduction={environment.isProduction} />
+        </p>
+        {!draft.current.state.isActive && (
+          <p className={styles.muted}>{words.isOff(environment.name)}</p>
+        )}
+      </div>
       <section className={styles.part}>
         <h3>{words.changes}</h3>
         <DifferenceList differences={differences} />

@@ -27,8 +27,8 @@ export interface Undoable {
 
 /** Shows that a version was published, with a button that undoes it. */
 export function offerUndo(undoable: Undoable): void {
-  const { environment } = undoable.handle()
-  const text = words.toast(environment.name, undoable.version)
+  const { flag, environment } = undoable.handle()
+  const text = words.toast(flag.name, environment.name, undoable.version)
   showToast(text, undoOf(undoable, randomId()))
 }
 

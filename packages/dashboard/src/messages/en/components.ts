@@ -18,6 +18,9 @@ export const components = {
   increase: 'Increase',
   decrease: 'Decrease',
   noOptions: 'Nothing found',
+  notANumber: 'This is not a number.',
+  range: (min: number, max: number | undefined) =>
+    max === undefined ? `At least ${min}.` : `From ${min} to ${max}.`,
   required: 'required',
   remove: (name: string) => `Remove ${name}`,
   timeInZones: (local: string, zone: string, utc: string) => `${local} (${zone}), ${utc} UTC`,

@@ -60,7 +60,9 @@ const sentences = {
   target: (kind: string, keys: Sentence, variation: Fragment) =>
     phrase`${kind} ${keys} → ${variation}`,
   prerequisite: (flag: Fragment, variations: Sentence) => phrase`flag ${flag} serves ${variations}`,
-  stateOn: (variation: Sentence) => phrase`On: ${variation} by default`,
+  stateOn: (variation: Sentence) => phrase`On: everyone gets ${variation}`,
+  stateOnWithRules: (variation: Sentence) =>
+    phrase`On: the targets and rules below apply, and everyone else gets ${variation}`,
   stateOff: (variation: Sentence) => phrase`Off: everyone gets ${variation}`,
   more: (count: number) => `${number(count)} more`,
   shortened: (start: string, count: number) =>
@@ -110,6 +112,7 @@ const changes = {
   share: (change: { readonly before: string; readonly after: string }, variation: Sentence) =>
     phrase`${change.before} → ${change.after} of ${variation}`,
   by: (change: Sentence, attribute: Fragment) => phrase`${change}, by ${attribute}`,
+  moving: (change: Sentence, moves: Sentence) => phrase`${change} (${moves})`,
   shares: (before: Sentence, after: Sentence) => phrase`${from(before, after)}`,
   bucketBy: (before: Sentence, after: Sentence) => phrase`attribute ${from(before, after)}`,
   salt: (before: Sentence, after: Sentence) => phrase`salt ${from(before, after)}`,

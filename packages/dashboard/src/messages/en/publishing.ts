@@ -94,6 +94,8 @@ const bar = {
 
 const review = {
   title: (environment: string) => `Review and publish to ${environment}`,
+  isOff: (environment: string) =>
+    `The flag is off in ${environment}. The rules take effect when it is switched on.`,
   changes: 'Changes',
   noChanges: 'The draft has no changes.',
   impact: 'Impact',
@@ -142,8 +144,8 @@ const conflict = {
 }
 
 const published = {
-  toast: (environment: string, version: number) =>
-    `Version ${number(version)} was published to ${environment}.`,
+  toast: (flag: string, environment: string, version: number) =>
+    `${flag}: version ${number(version)} was published to ${environment}.`,
   unchanged: 'The draft did not differ from the published configuration.',
   undone: (version: number) =>
     `The previous configuration was published as version ${number(version)}.`,

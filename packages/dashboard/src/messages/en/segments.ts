@@ -58,8 +58,11 @@ export const segments = {
   changed: 'Changed',
   everything: 'every context',
   onlyListed: 'only listed keys',
-  counts: (included: number, excluded: number) =>
-    excluded === 0 ? keysOf(included) : `${keysOf(included)}, ${numbers.format(excluded)} excluded`,
+  counts: (included: number, excluded: number) => {
+    if (included + excluded === 0) return 'none'
+    const words = keysOf(included)
+    return excluded === 0 ? words : `${words}, ${numbers.format(excluded)} excluded`
+  },
   settings: 'Settings',
   conditions: 'Conditions',
   operator: 'A context is in the segment if',

@@ -62,7 +62,7 @@ const rules = {
   anySegment: 'Any',
   serve: 'Serve',
   nothing: 'Choose what to serve',
-  rollout: 'A rollout (percentage, experiment or gradual)',
+  rollout: 'A rollout',
   missingSegment: (id: string) => `Segment ${id}`,
 } as const
 
@@ -80,7 +80,7 @@ const rollout = {
   total: (total: number) => `Total ${percent(total)}`,
   rest: (rest: number) => `For ${percent(rest)}, the next rule is tried.`,
   removeVariation: (name: string) => `Remove ${name} from the rollout`,
-  others: 'The others continue with the next rule.',
+  others: 'For everyone else, the next rule is tried, and the default rule at the end.',
   target: 'Up to (percent)',
   increment: 'Step (percent)',
   interval: 'Every (hours)',

@@ -1,5 +1,6 @@
 import type { Environment } from '@ff/protocol/management'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { Plus } from 'lucide-react'
 import { useCallback, useMemo } from 'react'
 import { Button } from '../../components/button.tsx'
 import { Page } from '../../components/page.tsx'
@@ -144,6 +145,7 @@ function NewFlagButton({ projectId }: { readonly projectId: string }) {
   const open = () => navigate({ to: '/p/$project/flags/new', params: { project: projectId } })
   return (
     <Button variant="primary" disabledReason={reason} onPress={() => void open()}>
+      <Plus size={16} aria-hidden="true" />
       {flags.newFlag}
     </Button>
   )

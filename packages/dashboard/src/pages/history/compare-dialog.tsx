@@ -20,9 +20,8 @@ export interface CompareDialogProps {
 
 /** The differences of any two versions of an environment. */
 export function CompareDialog({ environment, flagId, onClose, ...initial }: CompareDialogProps) {
-  const [from, setFrom] = useState(initial.from)
-  const [to, setTo] = useState(initial.to)
-  const isValid = from >= 1 && to >= 1
+  const [from, setFrom] = useState<number | undefined>(initial.from)
+  const [to, setTo] = useState<number | undefined>(initial.to)
   const place = { projectId: environment.projectId, environmentId: environment.id }
   return (
     <Dialog
@@ -36,11 +35,15 @@ export function CompareDialog({ environment, flagId, onClose, ...initial }: Comp
         <NumberField label={history.from} value={from} onChange={setFrom} minValue={1} />
         <NumberField label={history.to} value={to} onChange={setTo} minValue={1} />
       </div>
-      {isValid ? (
+      {isVersion(from) && isVersion(to) ? (
         <ChangesOfVersions {...place} flagId={flagId} from={from} to={to} />
       ) : (
         <p className={styles.muted}>{history.versionMissing}</p>
       )}
     </Dialog>
   )
+}
+
+function isVersion(value: number | undefined): value is number {
+  return Number.isInteger(value) && (value ?? 0) >= 1
 }

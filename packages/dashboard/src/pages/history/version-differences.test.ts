@@ -61,7 +61,7 @@ describe('versionDifferences', () => {
   it('A larger share is the change of its percentage, with the key of the variation.', () => {
     const after = version(2, { flags: [{ ...flag, rollouts: [percentage(30)] }] })
     expect(sentences(version(1), after)).toEqual([
-      'checkout: Rollout of rule 1: 25 % → 30 % of true, by user.key',
+      'checkout: Rollout of rule 1: 25 % → 30 % of true, by user.key (another 5 % get true; no one loses it)',
     ])
   })
 

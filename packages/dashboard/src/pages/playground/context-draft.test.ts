@@ -52,6 +52,12 @@ describe('The form of a context', () => {
     expect([...faults.values()]).toEqual([message])
   })
 
+  it('An attribute that was just added is neither a fault nor part of the context', () => {
+    const { context, faults } = readContextDraft(draftWith(attribute('', 'number', '')))
+    expect(faults.size).toBe(0)
+    expect(Object.keys(context ?? {})).toEqual(['kind', 'key'])
+  })
+
   it('A kind that is missing or listed twice is a fault', () => {
     const draft = startContextDraft('a')
     const twice = { ...draft, parts: [...draft.parts, ...startContextDraft('b').parts] }

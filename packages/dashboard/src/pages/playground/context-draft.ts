@@ -89,8 +89,14 @@ function contextOf(parts: readonly PartDraft[]): object {
 
 // `fromEntries` makes an ordinary property of the name `__proto__`.
 function attributesOf({ key, attributes }: PartDraft): object {
-  const entries = attributes.map(({ name, type, text }) => [name, typedValue(type, text)])
+  const named = attributes.filter((attribute) => !isBlank(attribute))
+  const entries = named.map(({ name, type, text }) => [name, typedValue(type, text)])
   return Object.fromEntries([...(key === '' ? [] : [['key', key]]), ...entries])
+}
+
+/** An attribute that was just added is not part of the context until something is entered. */
+function isBlank({ name, text }: AttributeDraft): boolean {
+  return name === '' && text === ''
 }
 
 function typedValue(type: AttributeType, text: string): unknown {
@@ -129,7 +135,8 @@ function partFaults(
   const isTwice = parts.some((other) => other.id !== id && other.kind === kind)
   const fault =
     kind === '' ? faults.kind : kind === 'multi' ? faults.multi : isTwice ? faults.kindTwice : null
-  const found = attributes.flatMap((attribute) => attributeFaults(attribute, attributes))
+  const named = attributes.filter((attribute) => !isBlank(attribute))
+  const found = named.flatMap((attribute) => attributeFaults(attribute, named))
   return fault === null ? found : [[`${id}.kind`, fault], ...found]
 }
 

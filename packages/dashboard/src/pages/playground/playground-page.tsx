@@ -75,8 +75,8 @@ function Place() {
       <NumberField
         label={texts.version}
         minValue={1}
-        value={version ?? Number.NaN}
-        onChange={(value) => set({ version: Number.isNaN(value) ? undefined : value })}
+        value={version}
+        onChange={(value) => set({ version: value })}
       />
       <DateTimeField
         label={texts.time}

@@ -1,5 +1,5 @@
 import type { Segment } from '@ff/protocol/management'
-import { useParams } from '@tanstack/react-router'
+import { Link, useParams } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import type { FieldIssue } from '../../api/api-error.ts'
 import { Button } from '../../components/button.tsx'
@@ -61,6 +61,15 @@ function LoadedSegmentPage({ segment }: { readonly segment: Segment }) {
     <Page
       title={segment.name}
       isChanged={isChanged}
+      back={
+        <Link
+          to="/p/$project/segments"
+          params={{ project: segment.projectId }}
+          className={styles.back}
+        >
+          {texts.title}
+        </Link>
+      }
       actions={
         <Button onPress={() => setDeleting(true)} disabledReason={disabledReason}>
           {texts.deleteSegment}

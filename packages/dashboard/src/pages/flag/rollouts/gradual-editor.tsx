@@ -41,8 +41,8 @@ export function GradualEditor({ rollout, onChange, faultOf }: RolloutPartProps) 
         />
         <NumberField
           label={texts.interval}
-          value={rollout.intervalHours ?? Number.NaN}
-          onChange={(value) => Number.isFinite(value) && onChange({ intervalHours: value })}
+          value={rollout.intervalHours}
+          onChange={(value) => value !== undefined && onChange({ intervalHours: value })}
           minValue={0.01}
           maxValue={87_600}
           error={faultOf('intervalHours')}

@@ -1,6 +1,6 @@
 import { SentenceText } from '../../../components/text/sentence-text.tsx'
-import { movesSentence } from '../../../draft/change-words.ts'
 import { findById, isSame, type Rollout } from '../../../draft/configuration.ts'
+import { movesSentence } from '../../../draft/moves-sentence.ts'
 import { rolloutMoves } from '../../../draft/rollout-moves.ts'
 import { targeting } from '../../../messages/en/targeting.ts'
 import { useEditing } from '../editing/editing.ts'

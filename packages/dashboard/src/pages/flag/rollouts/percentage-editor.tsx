@@ -55,19 +55,16 @@ export interface PercentFieldProps {
   readonly error?: string | undefined
 }
 
-const FORMAT = { maximumFractionDigits: 3 } as const
-
 /** A field for a percentage from 0 to 100, with a percent sign after it. */
 export function PercentField({ value, onChange, ...rest }: PercentFieldProps) {
   return (
     <div className={styles.percent}>
       <NumberField
         {...rest}
-        value={value ?? Number.NaN}
-        onChange={(next) => Number.isFinite(next) && onChange(rounded(next))}
+        value={value}
+        onChange={(next) => next !== undefined && onChange(rounded(next))}
         minValue={0}
         maxValue={100}
-        formatOptions={FORMAT}
       />
       <span aria-hidden="true">%</span>
     </div>

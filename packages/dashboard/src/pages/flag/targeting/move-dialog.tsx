@@ -18,6 +18,7 @@ export interface MoveDialogProps {
 /** A dialog that asks for the new position of a rule. */
 export function MoveDialog({ index, count, onMove, onClose }: MoveDialogProps) {
   const [position, setPosition] = useState(index + 1)
+  const isPosition = Number.isInteger(position) && position >= 1 && position <= count
   const move = () => {
     onMove(position - 1)
     onClose()
@@ -30,7 +31,7 @@ export function MoveDialog({ index, count, onMove, onClose }: MoveDialogProps) {
       actions={
         <>
           <Button onPress={onClose}>{messages.components.cancel}</Button>
-          <Button variant="primary" onPress={move}>
+          <Button variant="primary" onPress={move} isDisabled={!isPosition}>
             {texts.move}
           </Button>
         </>
@@ -40,10 +41,9 @@ export function MoveDialog({ index, count, onMove, onClose }: MoveDialogProps) {
         autoFocus
         label={texts.newPosition}
         value={position}
-        onChange={(next) => Number.isFinite(next) && setPosition(next)}
+        onChange={(next) => next !== undefined && setPosition(next)}
         minValue={1}
         maxValue={count}
-        step={1}
       />
     </Dialog>
   )
