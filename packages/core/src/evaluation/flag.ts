@@ -34,8 +34,6 @@ export interface FlagParts extends Pick<Servable, 'servable'> {
    * values of `variations` follow in their order.
    */
   readonly values: readonly FlagValue[]
-  /** The JSON text `,"flag key":value` of each of `values`. */
-  readonly members: readonly string[]
 }
 
 /**
@@ -49,6 +47,7 @@ export class CompiledFlag extends MadeOnDemand<FlagParts> implements FlagParts, 
   readonly references: References
   /** The schedules of all gradual rollouts that rules use. */
   readonly gradualRollouts: readonly GradualRollout[]
+  #members: readonly string[] | undefined
 
   /** Throws only if the definition does not have the declared type. */
   constructor(definition: FlagDefinition, compiler: ConditionCompiler) {
@@ -101,8 +100,12 @@ export class CompiledFlag extends MadeOnDemand<FlagParts> implements FlagParts, 
     return this.parts.values
   }
 
-  get members() {
-    return this.parts.members
+  /** The JSON text `,"flag key":value` of each of `values`. */
+  get members(): readonly string[] {
+    this.#members ??= this.values.map((value) => {
+      return `,${JSON.stringify(this.key)}:${JSON.stringify(value)}`
+    })
+    return this.#members
   }
 
   get defaultVariationId() {
@@ -155,7 +158,7 @@ function* compileParts(
   compiler: ConditionCompiler,
   pace: Pace,
 ): Incremental<FlagParts> {
-  const { key, defaultVariationId, prerequisites } = definition
+  const { defaultVariationId, prerequisites } = definition
   if (pace.add(FLAG_WORK)) yield
   const variations = elementsOf(definition.variations).map((each, index) => {
     return compileVariation(definition, each, index)
@@ -185,7 +188,6 @@ function* compileParts(
     unmet,
     malformed,
     values,
-    members: values.map((value) => `,${JSON.stringify(key)}:${JSON.stringify(value)}`),
   }
 }
 
