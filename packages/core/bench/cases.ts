@@ -6,10 +6,11 @@ import {
   type FlagSetDefinition,
 } from '../src/index.ts'
 import { re2 } from '../src/regex.ts'
+import { COMMON_CONTEXTS, commonFlags } from './common-flags.ts'
 import { floorOf } from './floor.ts'
 import { contextAt, mixedFlags } from './mixed.ts'
 import { mixedFloorOf } from './mixed-floor.ts'
-import { installedPeers } from './peer.ts'
+import { installedPeers, type PeerContext } from './peer.ts'
 import { manyFlags, NOW, oneFlag, oneSegment, USERS, userAt } from './workload.ts'
 
 /** A case of the benchmark. */
@@ -49,6 +50,11 @@ const OWN: Readonly<Record<string, () => Case>> = {
   'mixed 10000 values': () => mixedValues(compileMixed(mixedFlags(10_000)), 10),
   'mixed 1000 values, first of ten sets': () => mixedValues(tenSets(0), 100),
   'mixed 1000 values, last of ten sets': () => mixedValues(tenSets(9), 100),
+  'common 100 values': () => {
+    const flagSet = compileFlagSet(commonFlags(100))
+    const contextAt = (turn: number) => COMMON_CONTEXTS[turn % COMMON_CONTEXTS.length] ?? {}
+    return { calls: 2000, call: (turn) => valuesOf(evaluateAll(flagSet, contextAt(turn), NOW)) }
+  },
   'W3 compile': () => {
     const definition = manyFlags(1000)
     return { calls: 1, call: () => compileForAll(definition) }
@@ -61,10 +67,31 @@ const OWN: Readonly<Record<string, () => Case>> = {
   },
 }
 
+/** The workloads that peers evaluate too. */
+const PEER_WORKLOADS: Readonly<Record<string, PeerWorkload>> = {
+  W1: { definition: oneFlag, contexts: USERS, evaluate: 'value', calls: 10_000 },
+  W2: { definition: () => manyFlags(100), contexts: USERS, evaluate: 'values', calls: 50 },
+  W3: { definition: () => manyFlags(1000), contexts: USERS, evaluate: 'values', calls: 4 },
+  'common 100': {
+    definition: () => commonFlags(100),
+    contexts: COMMON_CONTEXTS,
+    evaluate: 'values',
+    // V8 optimizes the functions that flagd compiles only after about 3,000 calls.
+    calls: 100,
+  },
+}
+
+interface PeerWorkload {
+  definition(): FlagSetDefinition
+  readonly contexts: readonly PeerContext[]
+  readonly evaluate: 'value' | 'values'
+  readonly calls: number
+}
+
 /** Returns the case with a name. The name of a peer's case is a workload and the peer's name. */
 export async function caseOf(name: string): Promise<Case> {
   const own = OWN[name]
-  return own === undefined ? peerCase(name.slice(0, 2), name.slice(3)) : own()
+  return own === undefined ? peerCase(name) : own()
 }
 
 /** Compiles a flag set with everything that the evaluation of all flags needs. */
@@ -117,18 +144,16 @@ function tenSets(number: number): FlagSet {
   return found
 }
 
-async function peerCase(group: string, name: string): Promise<Case> {
-  const workload = {
-    W1: { definition: oneFlag, calls: 10_000 },
-    W2: { definition: () => manyFlags(100), calls: 50 },
-    W3: { definition: () => manyFlags(1000), calls: 4 },
-  }[group]
-  const peer = (await installedPeers()).find((each) => each.name === name)
-  if (workload === undefined || peer === undefined) throw new Error(`unknown case ${group} ${name}`)
-  const prepared = await peer.prepare(workload.definition())
-  const contexts = USERS.map((user) => prepared.contextOf(user))
-  const evaluate = group === 'W1' ? prepared.value : prepared.values
-  return { calls: workload.calls, call: (turn) => evaluate(contexts[turn % contexts.length]) }
+async function peerCase(name: string): Promise<Case> {
+  const space = name.lastIndexOf(' ')
+  const workload = PEER_WORKLOADS[name.slice(0, space)]
+  const peer = (await installedPeers()).find((each) => each.name === name.slice(space + 1))
+  if (workload === undefined || peer === undefined) throw new Error(`unknown case ${name}`)
+  const { definition, evaluate, calls } = workload
+  const prepared = await peer.prepare(definition())
+  const contexts = workload.contexts.map((user) => prepared.contextOf(user))
+  const call = prepared[evaluate]
+  return { calls, call: (turn) => call(contexts[turn % contexts.length]) }
 }
 
 function floorCase(definition: FlagSetDefinition, calls: number): Case {

@@ -1,7 +1,7 @@
 import { evaluateAll, valuesOf } from '../src/all-flags.ts'
 import { BUCKETS, compileFlagSet, type FlagSetDefinition } from '../src/index.ts'
-import type { Prepared } from './peer.ts'
-import { NOW, type UserContext } from './workload.ts'
+import type { PeerContext, Prepared } from './peer.ts'
+import { NOW } from './workload.ts'
 
 /**
  * Throws if a peer and the engine have different values for a flag that rules decide. If a rollout
@@ -11,7 +11,7 @@ export async function checkPeer(
   name: string,
   prepared: Prepared,
   definition: FlagSetDefinition,
-  users: readonly UserContext[],
+  users: readonly PeerContext[],
 ): Promise<void> {
   const on = compileFlagSet(withRollouts(definition, 0))
   const off = compileFlagSet(withRollouts(definition, 1))

@@ -2,10 +2,11 @@ import { evaluateAll, valuesOf } from '../src/all-flags.ts'
 import { compileFlagSet, type FlagSetDefinition } from '../src/index.ts'
 import { re2 } from '../src/regex.ts'
 import { checkPeer } from './check-peer.ts'
+import { COMMON_CONTEXTS, commonFlags } from './common-flags.ts'
 import { floorOf } from './floor.ts'
 import { MIXED_CONTEXTS, mixedFlags } from './mixed.ts'
 import { mixedFloorOf } from './mixed-floor.ts'
-import { installedPeers } from './peer.ts'
+import { installedPeers, type PeerContext } from './peer.ts'
 import { manyFlags, NOW, oneFlag, USERS } from './workload.ts'
 
 /** Throws if the floors and the engine have different results. */
@@ -19,9 +20,10 @@ export function checkFloors(): void {
  * Throws if a peer has wrong results. For 1,000 flags, only 200 users are checked, to save time.
  */
 export async function checkPeers(): Promise<void> {
-  await checkEach(oneFlag(), 1000)
-  await checkEach(manyFlags(100), 1000)
-  await checkEach(manyFlags(1000), 200)
+  await checkEach(oneFlag(), USERS)
+  await checkEach(manyFlags(100), USERS)
+  await checkEach(manyFlags(1000), USERS.slice(0, 200))
+  await checkEach(commonFlags(100), COMMON_CONTEXTS)
 }
 
 function checkFloor(definition: FlagSetDefinition): void {
@@ -55,10 +57,13 @@ function checkMixedFloor(definition: FlagSetDefinition): void {
   }
 }
 
-async function checkEach(definition: FlagSetDefinition, users: number): Promise<void> {
+async function checkEach(
+  definition: FlagSetDefinition,
+  users: readonly PeerContext[],
+): Promise<void> {
   for (const { name, prepare } of await installedPeers()) {
     const prepared = await prepare(definition)
-    await checkPeer(name, prepared, definition, USERS.slice(0, users))
+    await checkPeer(name, prepared, definition, users)
     await prepared.close?.()
   }
 }

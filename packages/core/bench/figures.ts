@@ -47,6 +47,7 @@ export function ratiosOf(times: Times, peers: readonly string[]): Figure[] {
     ...beside('W1', 'W1', 4),
     ...beside('W2', 'W2 values', 40),
     ...beside('W3', 'W3 values', 100),
+    ...beside('common 100', 'common 100 values', 15),
     { ...ratio('W2 values : floor', 'W2 values', 'W2 floor'), atMost: 0.7 },
     { ...ratio('W2 JSON : floor', 'W2 JSON', 'W2 floor'), atMost: 1.5 },
     { ...ratio('W4 : W1', 'W4', 'W1'), atMost: 2 },

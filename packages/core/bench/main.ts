@@ -28,6 +28,7 @@ const times = {
   ...(await printTimes(60, ['W1 floor', 'W1', 'W4', ...besides('W1')])),
   ...(await printTimes(60, ['W2 floor', 'W2 codes', 'W2 values', 'W2 JSON', ...besides('W2')])),
   ...(await printTimes(40, ['W3 codes', 'W3 values', 'W3 JSON', ...besides('W3')])),
+  ...(await printTimes(60, ['common 100 values', ...besides('common 100')])),
   ...(await printTimes(25, ['W3 compile', 'W3 compile after one change'])),
 }
 const figures = [...ratiosOf(times, names), ...freshFigures(), ...startFigures()]

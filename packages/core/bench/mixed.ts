@@ -3,9 +3,11 @@ import type {
   EvaluationContext,
   FlagDefinition,
   FlagSetDefinition,
+  PrerequisiteDefinition,
   RolloutDefinition,
   RuleDefinition,
   SegmentDefinition,
+  TargetDefinition,
 } from '../src/index.ts'
 import { chance, saltOf, uuid } from './workload.ts'
 
@@ -16,7 +18,17 @@ import { chance, saltOf, uuid } from './workload.ts'
  * Half of the contexts have two kinds.
  */
 
-type Pick = (below: number) => number
+/** Returns a pseudo-random integer from 0 to `below - 1`. */
+export type Pick = (below: number) => number
+
+/** The parts in which flags of two workloads differ. */
+export interface Parts {
+  readonly types: readonly (keyof typeof VALUES)[]
+  conditionOf(pick: Pick): ConditionDefinition
+  targetOf(variationId: string, pick: Pick): TargetDefinition
+  prerequisitesOf(pick: Pick): readonly PrerequisiteDefinition[]
+  rolloutOf(flag: number, pick: Pick): RolloutDefinition
+}
 
 const PLANS = ['free', 'starter', 'pro', 'team', 'enterprise']
 const DEVICES = ['ios', 'android', 'web', 'desktop', 'tv', 'watch']
@@ -26,9 +38,11 @@ const REGIONS = ['eu', 'us', 'apac', 'latam']
 const TAGS = Array.from({ length: 30 }, (_, index) => `tag-${index}`)
 const DOMAINS = ['example.com', 'example.org', 'mail.test', 'corp.test']
 const CREATED_AT = '2026-01-01T00:00:00.000Z'
-const CONTEXTS = 1000
+/** The number of contexts. */
+export const CONTEXTS = 1000
 const COMPANIES = 50
-const SEGMENTS = 20
+/** The number of segments. */
+export const SEGMENTS = 20
 
 /** The contexts of the workload. Each is parsed from JSON, as in a request. */
 export const MIXED_CONTEXTS: readonly EvaluationContext[] = contextsOf()
@@ -44,8 +58,15 @@ export function contextAt(turn: number): EvaluationContext {
 export function mixedFlags(count: number, seed = 11): FlagSetDefinition {
   const pick = chance(seed)
   const flags: FlagDefinition[] = []
-  for (let number = 0; number < count; number += 1) flags.push(flagOf(number, flags, pick))
-  const segments = Array.from({ length: SEGMENTS }, (_, number) => segmentOf(number, pick))
+  const parts: Parts = {
+    types: ['boolean', 'boolean', 'boolean', 'string', 'json'],
+    conditionOf: anyCondition,
+    targetOf,
+    prerequisitesOf: () => (pick(5) === 0 ? prerequisitesOf(flags, pick) : []),
+    rolloutOf,
+  }
+  for (let number = 0; number < count; number += 1) flags.push(flagOf(number, parts, pick))
+  const segments = Array.from({ length: SEGMENTS }, (_, number) => mixedSegmentOf(number, pick))
   // A copy without shared objects, as if it was read from a store.
   return JSON.parse(JSON.stringify({ version: 1, flags, segments })) as FlagSetDefinition
 }
@@ -60,7 +81,8 @@ function contextsOf(): EvaluationContext[] {
   })
 }
 
-function userOf(number: number, pick: Pick) {
+/** Returns the attributes of a user. */
+export function userOf(number: number, pick: Pick) {
   const one = <T>(list: readonly T[]) => list[pick(list.length)]
   return {
     key: `user-${number}`,
@@ -88,38 +110,64 @@ function companyOf(pick: Pick) {
   }
 }
 
-/** Returns a condition of any family of operators. */
-function conditionOf(pick: Pick): ConditionDefinition {
-  const one = (list: readonly string[]) => list[pick(list.length)] ?? ''
-  const some = (list: readonly string[], size: number) =>
-    JSON.stringify(Array.from(new Set(Array.from({ length: size }, () => one(list)))))
-  const condition = (attribute: string, operator: string, value: string | number) => {
-    return { attribute, operator, value: String(value) }
-  }
-  const families = [
-    () => condition('plan', 'eq', one(PLANS)),
-    () => condition('device', 'neq', one(DEVICES)),
-    () => condition('country', 'in', some(COUNTRIES, 20)),
-    () => condition('country', 'not_in', some(COUNTRIES, 20)),
-    () => condition('user.plan', 'eq', one(PLANS)),
-    () => condition('company.tier', 'eq', one(TIERS)),
-    () => condition('region', 'in', some(REGIONS, 2)),
-    () => condition('seats', 'gte', 1 + pick(500)),
-    () => condition('age', one(['gt', 'gte', 'lt', 'lte']), 18 + pick(60)),
-    () => condition('spend', 'between', `[${pick(400)},${500 + pick(500)}]`),
-    () => condition('signedUpAt', one(['before', 'after']), `${2020 + pick(6)}-06-01T00:00:00Z`),
-    () => condition('version', one(['semver_gte', 'semver_lt']), `${pick(5)}.${pick(12)}.0`),
-    () => condition('ip', 'in_cidr', `10.${pick(256)}.0.0/${[9, 10, 11, 16][pick(4)]}`),
-    () => condition('email', 'ends_with', `@${one(DOMAINS)}`),
-    () => condition('email', 'starts_with', 'abcdefghij'[pick(10)] ?? ''),
-    () => condition('email', 'matches', `^[a-${'fmt'[pick(3)]}].*@example\\.`),
-    () => condition('accountId', 'contains', String(pick(20))),
-    () => condition('tags', 'array_contains_all', some(TAGS, 1)),
-  ]
-  return families[pick(families.length)]?.() ?? condition('plan', 'eq', 'pro')
+const condition = (attribute: string, operator: string, value: string | number) => {
+  return { attribute, operator, value: String(value) }
+}
+const oneOf = (list: readonly string[], pick: Pick) => list[pick(list.length)] ?? ''
+const someOf = (list: readonly string[], size: number, pick: Pick) => {
+  return JSON.stringify(Array.from(new Set(Array.from({ length: size }, () => oneOf(list, pick)))))
 }
 
-function ruleOf(flag: number, number: number, pick: Pick): RuleDefinition {
+/** Returns a condition, by the family of its operator. */
+export const FAMILIES = {
+  equal: (pick) => condition('plan', 'eq', oneOf(PLANS, pick)),
+  unequal: (pick) => condition('device', 'neq', oneOf(DEVICES, pick)),
+  listed: (pick) => condition('country', 'in', someOf(COUNTRIES, 20, pick)),
+  unlisted: (pick) => condition('country', 'not_in', someOf(COUNTRIES, 20, pick)),
+  path: (pick) => condition('user.plan', 'eq', oneOf(PLANS, pick)),
+  otherKind: (pick) => condition('company.tier', 'eq', oneOf(TIERS, pick)),
+  listedOrMissing: (pick) => condition('region', 'in', someOf(REGIONS, 2, pick)),
+  numberOrMissing: (pick) => condition('seats', 'gte', 1 + pick(500)),
+  number: (pick) => condition('age', oneOf(['gt', 'gte', 'lt', 'lte'], pick), 18 + pick(60)),
+  range: (pick) => condition('spend', 'between', `[${pick(400)},${500 + pick(500)}]`),
+  date: (pick) => {
+    const operator = oneOf(['before', 'after'], pick)
+    return condition('signedUpAt', operator, `${2020 + pick(6)}-06-01T00:00:00Z`)
+  },
+  version: (pick) => {
+    const operator = oneOf(['semver_gte', 'semver_lt'], pick)
+    return condition('version', operator, `${pick(5)}.${pick(12)}.0`)
+  },
+  network: (pick) => {
+    return condition('ip', 'in_cidr', `10.${pick(256)}.0.0/${[9, 10, 11, 16][pick(4)]}`)
+  },
+  suffix: (pick) => condition('email', 'ends_with', `@${oneOf(DOMAINS, pick)}`),
+  prefix: (pick) => condition('email', 'starts_with', 'abcdefghij'[pick(10)] ?? ''),
+  pattern: (pick) => condition('email', 'matches', `^[a-${'fmt'[pick(3)]}].*@example\\.`),
+  substring: (pick) => condition('accountId', 'contains', String(pick(20))),
+  elements: (pick) => condition('tags', 'array_contains_all', someOf(TAGS, 1, pick)),
+} as const satisfies Readonly<Record<string, (pick: Pick) => ConditionDefinition>>
+
+const ALL_FAMILIES = Object.values(FAMILIES)
+
+function anyCondition(pick: Pick): ConditionDefinition {
+  return conditionOf(ALL_FAMILIES, pick)
+}
+
+/** Returns a condition of one of the families. */
+export function conditionOf(
+  families: readonly ((pick: Pick) => ConditionDefinition)[],
+  pick: Pick,
+): ConditionDefinition {
+  return (families[pick(families.length)] ?? FAMILIES.equal)(pick)
+}
+
+function ruleOf(
+  flag: number,
+  number: number,
+  conditionOf: Parts['conditionOf'],
+  pick: Pick,
+): RuleDefinition {
   return {
     id: uuid(pick),
     orderIndex: number,
@@ -133,12 +181,8 @@ function ruleOf(flag: number, number: number, pick: Pick): RuleDefinition {
 
 function rolloutOf(flag: number, pick: Pick): RolloutDefinition {
   const [on, off] = [`v${flag}-0`, `v${flag}-1`]
-  const basis = {
-    id: `rollout-${flag}`,
-    bucketBy: ['user.key', 'user.key', 'company.key', 'accountId'][pick(4)] ?? '',
-    salt: [() => uuid(pick), () => `feature-${flag}`, () => saltOf(pick)][pick(3)]?.() ?? '',
-    scheme: 'ff',
-  }
+  const bucketBy = oneOf(['user.key', 'user.key', 'company.key', 'accountId'], pick)
+  const basis = { id: `rollout-${flag}`, bucketBy, salt: anySalt(flag, pick), scheme: 'ff' }
   if (pick(4) === 0) {
     const schedule = { targetPercentage: 100, increment: 5, intervalHours: 24 }
     const startAt = `2025-12-${10 + pick(20)}T00:00:00Z`
@@ -152,6 +196,11 @@ function rolloutOf(flag: number, pick: Pick): RolloutDefinition {
   return { ...basis, strategy: 'variant', ranges }
 }
 
+/** Returns a salt: a UUID, the key of the flag, or 11 characters. */
+export function anySalt(flag: number, pick: Pick): string {
+  return [() => uuid(pick), () => `feature-${flag}`, () => saltOf(pick)][pick(3)]?.() ?? ''
+}
+
 /** The values of the two variations by type. */
 const VALUES = {
   boolean: ['true', 'false'],
@@ -159,11 +208,13 @@ const VALUES = {
   json: ['{"limit":10,"theme":{"dark":true}}', '{"limit":5,"theme":{"dark":false}}'],
 } as const
 
-function flagOf(number: number, earlier: readonly FlagDefinition[], pick: Pick): FlagDefinition {
-  const type = (['boolean', 'boolean', 'boolean', 'string', 'json'] as const)[pick(5)] ?? 'boolean'
+/** Returns a flag with one to five rules. Three of five flags have a rollout as the last rule. */
+export function flagOf(number: number, parts: Parts, pick: Pick): FlagDefinition {
+  const type = parts.types[pick(parts.types.length)] ?? 'boolean'
   const [on, off] = [`v${number}-0`, `v${number}-1`]
-  const rules = Array.from({ length: 1 + pick(5) }, (_, place) => ruleOf(number, place, pick))
-  const last = { ...ruleOf(number, rules.length, pick), conditions: [], segmentId: null }
+  const oneRule = (place: number) => ruleOf(number, place, parts.conditionOf, pick)
+  const rules = Array.from({ length: 1 + pick(5) }, (_, place) => oneRule(place))
+  const last = { ...oneRule(rules.length), conditions: [], segmentId: null }
   const hasRollout = pick(5) < 3
   return {
     id: uuid(pick),
@@ -173,20 +224,25 @@ function flagOf(number: number, earlier: readonly FlagDefinition[], pick: Pick):
     variations: [on, off].map((id, place) => ({ id, key: id, value: VALUES[type][place] ?? '' })),
     defaultVariationId: off,
     offVariationId: off,
-    targets: pick(10) < 3 ? [targetOf(on, pick)] : [],
-    prerequisites: pick(5) === 0 ? prerequisitesOf(earlier, pick) : [],
+    targets: pick(10) < 3 ? [parts.targetOf(on, pick)] : [],
+    prerequisites: parts.prerequisitesOf(pick),
     rules: hasRollout
       ? [...rules, { ...last, variationId: null, rolloutId: `rollout-${number}` }]
       : rules,
-    rollouts: hasRollout ? [rolloutOf(number, pick)] : [],
+    rollouts: hasRollout ? [parts.rolloutOf(number, pick)] : [],
   }
 }
 
-function targetOf(variationId: string, pick: Pick) {
-  const isCompany = pick(5) === 0
-  const [kind, count] = isCompany ? ['company', COMPANIES] : ['user', CONTEXTS]
-  const keys = Array.from({ length: 1 + pick(50) }, () => `${kind}-${pick(Number(count))}`)
-  return { variationId, kind: String(kind), keys: Array.from(new Set(keys)) }
+function targetOf(variationId: string, pick: Pick): TargetDefinition {
+  return pick(5) === 0
+    ? { variationId, kind: 'company', keys: keysOf('company', COMPANIES, pick) }
+    : { variationId, kind: 'user', keys: keysOf('user', CONTEXTS, pick) }
+}
+
+/** Returns up to 50 keys of contexts of a kind. */
+export function keysOf(kind: string, contexts: number, pick: Pick): string[] {
+  const keys = Array.from({ length: 1 + pick(50) }, () => `${kind}-${pick(contexts)}`)
+  return Array.from(new Set(keys))
 }
 
 function prerequisitesOf(earlier: readonly FlagDefinition[], pick: Pick) {
@@ -201,20 +257,31 @@ function prerequisitesOf(earlier: readonly FlagDefinition[], pick: Pick) {
 }
 
 /** Returns a segment. Every fourth one lists keys, and every fifth one refers to an earlier one. */
-function segmentOf(number: number, pick: Pick): SegmentDefinition {
-  const rules = Array.from({ length: 1 + pick(2) }, () => conditionOf(pick))
-  if (number % 5 === 4) {
-    rules.push({ attribute: '', operator: 'in_segment', value: `["segment-${number - 3}"]` })
-  }
+function mixedSegmentOf(number: number, pick: Pick): SegmentDefinition {
+  const segment = segmentOf(number, anyCondition, pick)
+  const earlier = { attribute: '', operator: 'in_segment', value: `["segment-${number - 3}"]` }
   const included = Array.from({ length: 100 }, () => `user-${pick(CONTEXTS)}`)
+  return {
+    ...segment,
+    rules: number % 5 === 4 ? [...segment.rules, earlier] : segment.rules,
+    included: number % 4 === 3 ? Array.from(new Set(included)) : [],
+  }
+}
+
+/** Returns a segment of one or two conditions. A third of the segments match if one of them matches. */
+export function segmentOf(
+  number: number,
+  conditionOf: Parts['conditionOf'],
+  pick: Pick,
+): SegmentDefinition {
   return {
     id: `segment-${number}`,
     key: `segment-${number}`,
-    rules,
+    rules: Array.from({ length: 1 + pick(2) }, () => conditionOf(pick)),
     logicalOp: number % 3 === 0 ? 'OR' : 'AND',
     force: false,
     keyAttribute: 'user.key',
-    included: number % 4 === 3 ? Array.from(new Set(included)) : [],
+    included: [],
     excluded: [],
   }
 }

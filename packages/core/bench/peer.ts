@@ -1,5 +1,11 @@
 import type { FlagSetDefinition } from '../src/index.ts'
-import type { UserContext } from './workload.ts'
+
+/** A context of the kind `user`, with attributes that all peers have. */
+export type PeerContext = {
+  readonly kind: 'user'
+  readonly key: string
+  readonly [attribute: string]: string | number
+}
 
 /**
  * Another engine for comparison. Each of these engines is a file in `peers/`, with separate
@@ -16,7 +22,7 @@ export interface Peer {
 /** A peer that is ready to evaluate. `value` and `values` can return a promise. */
 export interface Prepared {
   /** Converts a context to the form of the peer. Called before the measurement. */
-  contextOf(user: UserContext): unknown
+  contextOf(user: PeerContext): unknown
   /** Returns the value of the first flag. */
   value(context: unknown): unknown
   /** Returns the values of all flags, in the form that is fastest for the peer. */

@@ -1,8 +1,22 @@
 import { createConsoleLogger, getClient, LogLevel, PollingMode, User } from 'configcat-node'
-import { flagsOf, flatRulesOf } from './flags.js'
+import { flagsOf, flatRulesOf, rulesOf } from './flags.js'
 
-const IS_ONE_OF = 0
-const EQUALS = 28
+/** The comparator and the value of a condition by operator. */
+const FORMS = new Map([
+  ['eq', (value) => ({ c: 28, s: value })],
+  ['neq', (value) => ({ c: 29, s: value })],
+  ['in', (value) => ({ c: 0, l: value })],
+  ['not_in', (value) => ({ c: 1, l: value })],
+  ['gt', (value) => ({ c: 14, d: value })],
+  ['gte', (value) => ({ c: 15, d: value })],
+  ['lt', (value) => ({ c: 12, d: value })],
+  ['lte', (value) => ({ c: 13, d: value })],
+  ['semver_gte', (value) => ({ c: 9, s: value })],
+  ['semver_lt', (value) => ({ c: 6, s: value })],
+  ['starts_with', (value) => ({ c: 30, l: [value] })],
+  ['ends_with', (value) => ({ c: 32, l: [value] })],
+  ['contains', (value) => ({ c: 2, l: [value] })],
+])
 
 let clients = 0
 
@@ -47,7 +61,8 @@ function keyOf(number) {
 function settingOf(flag) {
   const served = (value) => ({ v: { b: value }, i: value ? 'on' : 'off' })
   const halves = [true, false].map((value) => ({ p: 50, ...served(value) }))
-  const rules = flatRulesOf(flag)
+  if (!flag.isActive) return { t: 0, ...served(flag.fallback) }
+  const rules = flatRulesOf(rulesOf(flag))
   const last = rules.at(-1)
   // A percentage without conditions belongs to the setting instead of a rule.
   const forAll = last !== undefined && last.all.length === 0 && last.serves === undefined
@@ -55,6 +70,7 @@ function settingOf(flag) {
     t: 0,
     ...served(flag.fallback),
     ...(forAll ? { p: halves } : {}),
+    ...(flag.bucketBy === 'key' ? {} : { a: flag.bucketBy }),
     r: (forAll ? rules.slice(0, -1) : rules).map(({ all, serves }) => ({
       c: all.map((test) => ({ u: conditionOf(test) })),
       ...(serves === undefined ? { p: halves } : { s: served(serves) }),
@@ -62,8 +78,6 @@ function settingOf(flag) {
   }
 }
 
-function conditionOf({ attribute, values }) {
-  return values.length === 1
-    ? { a: attribute, c: EQUALS, s: values[0] }
-    : { a: attribute, c: IS_ONE_OF, l: values }
+function conditionOf({ attribute, operator, value }) {
+  return { a: attribute === 'key' ? 'Identifier' : attribute, ...FORMS.get(operator)(value) }
 }

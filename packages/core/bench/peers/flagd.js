@@ -1,5 +1,22 @@
 import { FlagdCore } from '@openfeature/flagd-core'
-import { flagsOf } from './flags.js'
+import { flagsOf, rulesOf } from './flags.js'
+
+/** The forms of conditions by operator. */
+const FORMS = new Map([
+  ['eq', (found, value) => ({ '===': [found, value] })],
+  ['neq', (found, value) => ({ '!==': [found, value] })],
+  ['in', (found, value) => ({ in: [found, value] })],
+  ['not_in', (found, value) => ({ '!': { in: [found, value] } })],
+  ['gt', (found, value) => ({ '>': [found, value] })],
+  ['gte', (found, value) => ({ '>=': [found, value] })],
+  ['lt', (found, value) => ({ '<': [found, value] })],
+  ['lte', (found, value) => ({ '<=': [found, value] })],
+  ['semver_gte', (found, value) => ({ sem_ver: [found, '>=', value] })],
+  ['semver_lt', (found, value) => ({ sem_ver: [found, '<', value] })],
+  ['starts_with', (found, value) => ({ starts_with: [found, value] })],
+  ['ends_with', (found, value) => ({ ends_with: [found, value] })],
+  ['contains', (found, value) => ({ in: [value, found] })],
+])
 
 /** @type {import('../peer.ts').Peer} */
 export const flagd = {
@@ -14,34 +31,42 @@ export const flagd = {
       }),
     )
     const first = flags[0]?.key
+    // `resolveAll` omits disabled flags.
+    const disabled = Object.fromEntries(
+      flags.filter(({ isActive }) => !isActive).map(({ key }) => [key, false]),
+    )
     return {
       contextOf: (user) => ({ ...user, targetingKey: user.key }),
       value: (context) => core.resolveBooleanEvaluation(first, false, context).value,
       values: (context) => core.resolveAll(context),
-      read: (values) => Object.fromEntries(values.map(({ flagKey, value }) => [flagKey, value])),
+      read: (values) => {
+        const found = Object.fromEntries(values.map(({ flagKey, value }) => [flagKey, value]))
+        return { ...disabled, ...found }
+      },
     }
   },
 }
 
-function configurationOf({ rules, fallback }) {
-  const branches = rules.flatMap((rule) => [conditionOf(rule), servedOf(rule.serves)])
+function configurationOf(flag) {
+  const served = (value) => servedOf(value, flag.bucketBy)
+  const branches = rulesOf(flag).flatMap((rule) => [conditionOf(rule), served(rule.serves)])
   return {
-    state: 'ENABLED',
+    state: flag.isActive ? 'ENABLED' : 'DISABLED',
     variants: { on: true, off: false },
-    defaultVariant: servedOf(fallback),
-    targeting: { if: [...branches, servedOf(fallback)] },
+    defaultVariant: served(flag.fallback),
+    targeting: { if: [...branches, served(flag.fallback)] },
   }
 }
 
-function servedOf(value) {
-  if (value === undefined)
-    return {
-      fractional: [
-        ['on', 50],
-        ['off', 50],
-      ],
-    }
-  return value ? 'on' : 'off'
+function servedOf(value, bucketBy) {
+  if (value !== undefined) return value ? 'on' : 'off'
+  const halves = [
+    ['on', 50],
+    ['off', 50],
+  ]
+  // The key of the context is the default.
+  const bucketed = { cat: [{ var: '$flagd.flagKey' }, { var: bucketBy }] }
+  return { fractional: bucketBy === 'key' ? halves : [bucketed, ...halves] }
 }
 
 function conditionOf({ all, any }) {
@@ -51,7 +76,6 @@ function conditionOf({ all, any }) {
   return tests.length === 1 ? tests[0] : { and: tests }
 }
 
-function testOf({ attribute, values }) {
-  const found = { var: attribute }
-  return values.length === 1 ? { '===': [found, values[0]] } : { in: [found, values] }
+function testOf({ attribute, operator, value }) {
+  return FORMS.get(operator)({ var: attribute }, value)
 }

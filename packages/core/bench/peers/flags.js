@@ -1,10 +1,11 @@
 /**
- * The flags of a workload, without ids. A rule matches if all of `all` match and, if it exists, at
- * least one of `any`. It serves a value, or `undefined` for the 50/50 rollout.
+ * The flags of a workload, without ids. Keys of `targets` receive `on`. A rule matches if all of `all` match
+ * and, if it exists, at least one of `any`. It serves a value, or `undefined` for the 50/50 rollout, which
+ * depends on the attribute `bucketBy`.
  *
- * @typedef {{ readonly attribute: string, readonly values: readonly string[] }} Test
+ * @typedef {{ readonly attribute: string, readonly operator: string, readonly value: string | number | readonly string[] }} Test
  * @typedef {{ readonly all: readonly Test[], readonly any?: readonly Test[], readonly serves: boolean | undefined }} Rule
- * @typedef {{ readonly key: string, readonly rules: readonly Rule[], readonly fallback: boolean }} Flag
+ * @typedef {{ readonly key: string, readonly isActive: boolean, readonly targets: readonly string[], readonly rules: readonly Rule[], readonly bucketBy: string, readonly fallback: boolean }} Flag
  */
 
 /**
@@ -26,26 +27,44 @@ export function flagsOf(definition) {
         ? { all, any: inSegment, serves }
         : { all: [...all, ...inSegment], serves }
     })
-    return { key: flag.key, rules, fallback: isOn(flag.defaultVariationId) }
+    const { key, isActive } = flag
+    const targets = flag.targets.flatMap(({ keys }) => keys)
+    const bucketBy = flag.rollouts[0]?.bucketBy.replace('user.', '') ?? 'key'
+    return { key, isActive, targets, rules, bucketBy, fallback: isOn(flag.defaultVariationId) }
   })
 }
 
 /**
- * Returns the rules of a flag for engines without `any`. A rule with `any` becomes several rules.
+ * Returns the rules of a flag for engines without targets. A rule for the targets comes first.
  *
  * @param {Flag} flag
  * @returns {readonly Rule[]}
  */
-export function flatRulesOf(flag) {
-  return flag.rules.flatMap(({ all, any, serves }) => {
+export function rulesOf({ targets, rules }) {
+  if (targets.length === 0) return rules
+  return [{ all: [{ attribute: 'key', operator: 'in', value: targets }], serves: true }, ...rules]
+}
+
+/**
+ * Returns rules for engines without `any`. A rule with `any` becomes several rules.
+ *
+ * @param {readonly Rule[]} rules
+ * @returns {readonly Rule[]}
+ */
+export function flatRulesOf(rules) {
+  return rules.flatMap(({ all, any, serves }) => {
     return any === undefined
       ? [{ all, serves }]
       : any.map((test) => ({ all: [...all, test], serves }))
   })
 }
 
+const LISTS = new Set(['in', 'not_in'])
+const NUMBERS = new Set(['gt', 'gte', 'lt', 'lte'])
+
 function testOf({ attribute, operator, value }) {
-  return { attribute, values: operator === 'eq' ? [value] : JSON.parse(value) }
+  if (LISTS.has(operator)) return { attribute, operator, value: JSON.parse(value) }
+  return { attribute, operator, value: NUMBERS.has(operator) ? Number(value) : value }
 }
 
 /**

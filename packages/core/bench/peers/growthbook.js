@@ -1,8 +1,27 @@
 import { GrowthBookClient } from '@growthbook/growthbook'
-import { flagsOf, recordOf } from './flags.js'
+import { flagsOf, recordOf, rulesOf } from './flags.js'
 
 // GrowthBook reads NODE_ENV at every step, and access to the real environment is slow.
 process.env = { ...process.env }
+
+const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+
+/** The forms of conditions by operator. */
+const FORMS = new Map([
+  ['eq', (value) => value],
+  ['neq', (value) => ({ $ne: value })],
+  ['in', (value) => ({ $in: value })],
+  ['not_in', (value) => ({ $nin: value })],
+  ['gt', (value) => ({ $gt: value })],
+  ['gte', (value) => ({ $gte: value })],
+  ['lt', (value) => ({ $lt: value })],
+  ['lte', (value) => ({ $lte: value })],
+  ['semver_gte', (value) => ({ $vgte: value })],
+  ['semver_lt', (value) => ({ $vlt: value })],
+  ['starts_with', (value) => ({ $regex: `^${escaped(value)}` })],
+  ['ends_with', (value) => ({ $regex: `${escaped(value)}$` })],
+  ['contains', (value) => ({ $regex: escaped(value) })],
+])
 
 /** @type {import('../peer.ts').Peer} */
 export const growthbook = {
@@ -23,8 +42,11 @@ export const growthbook = {
   },
 }
 
-function featureOf({ key, rules, fallback }) {
-  const bucket = { seed: key, hashAttribute: 'key', hashVersion: 2 }
+function featureOf(flag) {
+  const { key, isActive, bucketBy, fallback } = flag
+  if (!isActive) return { defaultValue: fallback }
+  const rules = rulesOf(flag)
+  const bucket = { seed: key, hashAttribute: bucketBy, hashVersion: 2 }
   // The last rollout is a forced value with a fallback, which is faster than an experiment.
   const rollout = (isLast) => {
     return isLast && !fallback
@@ -49,6 +71,6 @@ function conditionOf({ all, any }) {
   return Object.keys(condition).length === 0 ? {} : { condition }
 }
 
-function testOf({ attribute, values }) {
-  return { [attribute]: values.length === 1 ? values[0] : { $in: values } }
+function testOf({ attribute, operator, value }) {
+  return { [attribute]: FORMS.get(operator)(value) }
 }

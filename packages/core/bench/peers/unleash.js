@@ -1,6 +1,23 @@
 import { EventEmitter } from 'node:events'
 import { Unleash } from 'unleash-client'
-import { flagsOf, flatRulesOf, recordOf } from './flags.js'
+import { flagsOf, flatRulesOf, recordOf, rulesOf } from './flags.js'
+
+/** The forms of conditions by operator. */
+const FORMS = new Map([
+  ['eq', (value) => ({ operator: 'IN', values: [value] })],
+  ['neq', (value) => ({ operator: 'NOT_IN', values: [value] })],
+  ['in', (value) => ({ operator: 'IN', values: value })],
+  ['not_in', (value) => ({ operator: 'NOT_IN', values: value })],
+  ['gt', (value) => ({ operator: 'NUM_GT', value: String(value) })],
+  ['gte', (value) => ({ operator: 'NUM_GTE', value: String(value) })],
+  ['lt', (value) => ({ operator: 'NUM_LT', value: String(value) })],
+  ['lte', (value) => ({ operator: 'NUM_LTE', value: String(value) })],
+  ['semver_gte', (value) => ({ operator: 'SEMVER_GTE', value })],
+  ['semver_lt', (value) => ({ operator: 'SEMVER_LT', value })],
+  ['starts_with', (value) => ({ operator: 'STR_STARTS_WITH', values: [value] })],
+  ['ends_with', (value) => ({ operator: 'STR_ENDS_WITH', values: [value] })],
+  ['contains', (value) => ({ operator: 'STR_CONTAINS', values: [value] })],
+])
 
 /** @type {import('../peer.ts').Peer} */
 export const unleash = {
@@ -61,28 +78,35 @@ class Toggles extends EventEmitter {
 
 function toggleOf(flag) {
   if (flag.fallback) throw new Error('a toggle that is not enabled is off')
-  const rules = flatRulesOf(flag)
+  const rules = flatRulesOf(rulesOf(flag))
+  const stickiness = nameOf(flag.bucketBy)
   return {
     name: flag.key,
     type: 'release',
-    enabled: true,
+    enabled: flag.isActive,
     impressionData: false,
     strategies: rules.map(({ all, serves }, index) => ({
-      ...servedOf(serves, flag.key, index === rules.length - 1),
-      constraints: all.map(({ attribute, values }) => {
-        return { contextName: attribute, operator: 'IN', values, inverted: false }
-      }),
+      ...servedOf(serves, flag.key, stickiness, index === rules.length - 1),
+      constraints: all.map(constraintOf),
     })),
   }
 }
 
+function constraintOf({ attribute, operator, value }) {
+  return { contextName: nameOf(attribute), ...FORMS.get(operator)(value), inverted: false }
+}
+
+function nameOf(attribute) {
+  return attribute === 'key' ? 'userId' : attribute
+}
+
 /** Returns a strategy. It enables `on` if it matches, unless it has variants. */
-function servedOf(serves, groupId, isLast) {
+function servedOf(serves, groupId, stickiness, isLast) {
   if (serves === undefined && isLast) {
-    const parameters = { rollout: '50', stickiness: 'userId', groupId }
+    const parameters = { rollout: '50', stickiness, groupId }
     return { name: 'flexibleRollout', parameters }
   }
-  const variant = (name, weight) => ({ name, weight, weightType: 'fix', stickiness: 'userId' })
+  const variant = (name, weight) => ({ name, weight, weightType: 'fix', stickiness })
   const always = { name: 'default', parameters: { groupId } }
   if (serves === true) return always
   const variants =
