@@ -238,9 +238,7 @@ describe('stateSentence', () => {
 
   it('With targets or rules, the default variation is for everyone else.', () => {
     const targets = [{ variationId: 'b', kind: 'user', keys: ['u-1'] }]
-    expect(said({ targets })).toBe(
-      'On: the targets and rules below apply, and everyone else gets a',
-    )
+    expect(said({ targets })).toBe('On: rules apply, everyone else gets a')
     expect(said({ targets, isActive: false })).toBe('Off: everyone gets a')
   })
 })

@@ -62,7 +62,7 @@ const sentences = {
   prerequisite: (flag: Fragment, variations: Sentence) => phrase`flag ${flag} serves ${variations}`,
   stateOn: (variation: Sentence) => phrase`On: everyone gets ${variation}`,
   stateOnWithRules: (variation: Sentence) =>
-    phrase`On: the targets and rules below apply, and everyone else gets ${variation}`,
+    phrase`On: rules apply, everyone else gets ${variation}`,
   stateOff: (variation: Sentence) => phrase`Off: everyone gets ${variation}`,
   more: (count: number) => `${number(count)} more`,
   shortened: (start: string, count: number) =>

@@ -1,10 +1,10 @@
-import { draft } from '../messages/en/draft.ts'
-import type { Sentence } from '../messages/phrases/fragment.ts'
-import { isSame, type Rollout } from './configuration.ts'
-import type { Danger, Difference, DifferenceOptions } from './difference.ts'
+import { draft } from '../../messages/en/draft.ts'
+import type { Sentence } from '../../messages/phrases/fragment.ts'
+import { isSame, type Rollout } from '../configuration.ts'
+import type { Danger, Difference, DifferenceOptions } from '../difference.ts'
+import { rolloutSentence, sharesSentence, shown, variationSentence } from '../sentence.ts'
 import { movesSentence } from './moves-sentence.ts'
 import { type RolloutMoves, rolloutMoves } from './rollout-moves.ts'
-import { rolloutSentence, sharesSentence, shown, variationSentence } from './sentence.ts'
 
 const { changes, sentences } = draft
 

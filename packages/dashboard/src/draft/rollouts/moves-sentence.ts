@@ -1,7 +1,7 @@
-import { draft } from '../messages/en/draft.ts'
-import type { Sentence } from '../messages/phrases/fragment.ts'
+import { draft } from '../../messages/en/draft.ts'
+import type { Sentence } from '../../messages/phrases/fragment.ts'
+import { type Names, variationSentence } from '../sentence.ts'
 import type { RolloutMoves } from './rollout-moves.ts'
-import { type Names, variationSentence } from './sentence.ts'
 
 const { moves } = draft
 
