@@ -5,9 +5,9 @@ import { conflictWords } from './change-words.ts'
 import type { Configuration, Rollout, Rule } from './configuration.ts'
 import { configurationDifferences } from './differences.ts'
 import { mergeConfigurations } from './merge.ts'
-import { movesSentence } from './rollouts/moves-sentence.ts'
-import { newRollout } from './rollouts/rollout-edits.ts'
-import { rolloutMoves } from './rollouts/rollout-moves.ts'
+import { movesSentence } from './rollout-differences.ts'
+import { newRollout } from './rollout-edits.ts'
+import { rolloutMoves } from './rollout-moves.ts'
 
 const rollout: Rollout = { ...newRollout('r', 'Share', 'on'), salt: 's', percentage: 25 }
 const rule: Rule = {

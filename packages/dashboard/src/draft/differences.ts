@@ -2,7 +2,7 @@ import { draft } from '../messages/en/draft.ts'
 import type { Sentence } from '../messages/phrases/fragment.ts'
 import { type Configuration, type ConfigurationState, findById, isSame } from './configuration.ts'
 import type { Danger, Difference, DifferenceOptions } from './difference.ts'
-import { rolloutDifferences } from './rollouts/rollout-differences.ts'
+import { rolloutDifferences } from './rollout-differences.ts'
 import { rulesDifferences } from './rule-differences.ts'
 import {
   type Names,

@@ -6,7 +6,7 @@ import {
   flagDraftReducer,
   startFlagDraft,
 } from './flag-draft.ts'
-import { newRollout } from './rollouts/rollout-edits.ts'
+import { newRollout } from './rollout-edits.ts'
 
 const base: Configuration = {
   state: {

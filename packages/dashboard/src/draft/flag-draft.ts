@@ -9,7 +9,7 @@ import {
   withStep,
 } from './history.ts'
 import { type ConfigurationField, withResetField } from './reset-field.ts'
-import { type RolloutEdit, withRolloutEdit } from './rollouts/rollout-edits.ts'
+import { type RolloutEdit, withRolloutEdit } from './rollout-edits.ts'
 import { type RuleEdit, withRuleEdit } from './rule-edits.ts'
 import { type StateEdit, withStateEdit } from './state-edits.ts'
 

@@ -6,7 +6,7 @@ import {
   withItem,
   withoutOrphans,
 } from './configuration.ts'
-import { newRollout } from './rollouts/rollout-edits.ts'
+import { newRollout } from './rollout-edits.ts'
 
 /** An edit of the targeting rules. Indices count from 0. */
 export type RuleEdit =

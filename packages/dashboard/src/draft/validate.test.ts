@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ids } from '../../test/draft/any-configuration.ts'
 import type { Configuration, Rollout, Rule } from './configuration.ts'
-import { newRollout } from './rollouts/rollout-edits.ts'
+import { newRollout } from './rollout-edits.ts'
 import { validateConfiguration, validateFlag, validateSegment } from './validate.ts'
 
 const on = ids.variation(0)

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { anyConfiguration, ids } from '../../test/draft/any-configuration.ts'
 import { textOf } from '../messages/phrases/fragment.ts'
 import type { Configuration, Rollout, Rule } from './configuration.ts'
-import { newRollout } from './rollouts/rollout-edits.ts'
+import { newRollout } from './rollout-edits.ts'
 import { configurationWarnings, newAttributes, unreachableRules } from './warnings.ts'
 
 function definitionOf({ strategy, ...rollout }: Rollout) {

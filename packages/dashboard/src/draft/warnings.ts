@@ -1,8 +1,8 @@
 import { draft } from '../messages/en/draft.ts'
 import type { Sentence } from '../messages/phrases/fragment.ts'
 import { type Configuration, findById, isSame, type Rule, rolloutOf } from './configuration.ts'
-import { MOST_PERCENTAGE } from './rollouts/rollout-differences.ts'
-import { rolloutMoves, sharesAt } from './rollouts/rollout-moves.ts'
+import { MOST_PERCENTAGE } from './rollout-differences.ts'
+import { rolloutMoves, sharesAt } from './rollout-moves.ts'
 import { shown, shownList } from './sentence.ts'
 
 /** A warning about a draft. It does not prevent publishing. */

@@ -1,6 +1,6 @@
 import { DateTimeField, timeInZones } from '../../../components/fields/date-time-field.tsx'
 import { NumberField } from '../../../components/number-field.tsx'
-import { gradualSteps } from '../../../draft/rollouts/rollout-moves.ts'
+import { gradualSteps } from '../../../draft/rollout-moves.ts'
 import { targeting } from '../../../messages/en/targeting.ts'
 import { useEditing } from '../editing/editing.ts'
 import { VariationSelect } from '../editing/variation-select.tsx'

@@ -1,4 +1,4 @@
-import type { GradualStep } from '../../../draft/rollouts/rollout-moves.ts'
+import type { GradualStep } from '../../../draft/rollout-moves.ts'
 import { targeting } from '../../../messages/en/targeting.ts'
 import styles from './rollouts.module.css'
 

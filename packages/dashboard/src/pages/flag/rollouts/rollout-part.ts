@@ -1,5 +1,5 @@
 import type { Rollout } from '../../../draft/configuration.ts'
-import type { RolloutFields } from '../../../draft/rollouts/rollout-edits.ts'
+import type { RolloutFields } from '../../../draft/rollout-edits.ts'
 
 /** The properties of the parts of the editor of a rollout. */
 export interface RolloutPartProps {

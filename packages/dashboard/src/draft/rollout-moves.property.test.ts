@@ -7,8 +7,8 @@ import {
 } from '@ff/core/authoring'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { anySettings } from '../../../test/draft/any-configuration.ts'
-import { type Configuration, isSame, type Rollout } from '../configuration.ts'
+import { anySettings } from '../../test/draft/any-configuration.ts'
+import { type Configuration, isSame, type Rollout } from './configuration.ts'
 import { newRollout } from './rollout-edits.ts'
 import { gradualSteps, rolloutMoves, sharesAt } from './rollout-moves.ts'
 

@@ -1,4 +1,4 @@
-import { type Configuration, type Rollout, withItem } from '../configuration.ts'
+import { type Configuration, type Rollout, withItem } from './configuration.ts'
 
 /** The fields of a rollout that an edit can change. */
 export type RolloutFields = Partial<Omit<Rollout, 'id' | 'strategy'>>

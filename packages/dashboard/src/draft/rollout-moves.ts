@@ -1,4 +1,4 @@
-import type { Rollout } from '../configuration.ts'
+import type { Rollout } from './configuration.ts'
 
 /** What a change of a rollout does to the contexts that its rules match, in percent. */
 export interface RolloutMoves {
