@@ -50,7 +50,7 @@ export default [
   {
     name: '@ff/client',
     path: 'packages/client/dist/index.js',
-    limit: '5.54 kB',
+    limit: '5.5 kB',
     brotli: true,
     modifyEsbuildConfig,
   },

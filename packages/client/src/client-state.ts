@@ -28,7 +28,7 @@ export interface ClientState {
   readonly alarms: Alarms
   readonly cache: ValueCache | undefined
   readonly platform: Platform
-  /** The functions that resolve pending promises. They are called after each change of the state. */
+  /** The functions that resolve pending promises. They are called after the next change of the state. */
   readonly pending: Set<() => void>
 }
 
@@ -131,7 +131,9 @@ export function noteFailure(state: ClientState, failure?: ConnectionFailure | fa
   callWatchers(store)
 }
 
-/** Resolves the promises of pending callers. */
+/** Calls the pending functions. A function that waits for another change adds itself again. */
 export function settle({ pending }: ClientState): void {
-  for (const resolve of pending) resolve()
+  const waiting = [...pending]
+  pending.clear()
+  for (const each of waiting) each()
 }

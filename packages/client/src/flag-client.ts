@@ -30,7 +30,7 @@ const READY_TIMEOUT_MS = 5000
 export function createFlagClient<Values>(options: FlagClientOptions<Values>): FlagClient<Values> {
   const { url: given, sdkKey, transport = 'auto' } = options ?? {}
   if (!sdkKey || !/^http/.test(given)) {
-    throw new TypeError('`url` must begin with http; `sdkKey` must not be empty')
+    throw new TypeError('`sdkKey` is required, and `url` must begin with http')
   }
   const url = given.replace(/\/+$/, '')
   const state = createClientState(options, url)
@@ -86,11 +86,7 @@ async function changeContext(
   sync.id += 1
   sync.etag = undefined
   const settled = new Promise<void>((resolve) => {
-    const finish = () => {
-      pending.delete(finish)
-      resolve()
-    }
-    if (refresh(connection)) pending.add(finish)
+    if (refresh(connection)) pending.add(resolve)
     else resolve()
   })
   if (isReset) {
@@ -115,8 +111,8 @@ function whenReady(
       const { source, contextText } = store.current
       const isLive = source === 'server' && contextText === sync.contextText
       if (isLive || connection.paused === 'closed' || connection.failure === 'refused') finish()
+      else pending.add(check)
     }
-    pending.add(check)
     alarms.set(check, Number(timeoutMs), finish)
     check()
   })

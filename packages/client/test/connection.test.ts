@@ -648,7 +648,7 @@ describe('createFlagClient', () => {
     { url: 'http://a.test', sdkKey: '' },
   ])('createFlagClient throws a TypeError for the options %j.', (options) => {
     expect(() => createFlagClient(options as never)).toThrow(
-      new TypeError('`url` must begin with http; `sdkKey` must not be empty'),
+      new TypeError('`sdkKey` is required, and `url` must begin with http'),
     )
   })
 

@@ -70,7 +70,7 @@ export interface Connection extends ConnectionOptions {
   /** The time of the first success after the last failure. All times are monotonic. */
   healthyAt: number
   /** The time until which the subscription was current. */
-  currentUntil: number
+  lostAt: number
   /** The earliest time of the next attempt. */
   notBefore: number
   unsubscribe: () => void

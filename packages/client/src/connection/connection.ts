@@ -60,7 +60,7 @@ export function openConnection(options: ConnectionOptions): Connection {
     isCurrent: false,
     failures: 0,
     healthyAt: Infinity,
-    currentUntil: -Infinity,
+    lostAt: -Infinity,
     notBefore: 0,
     unsubscribe: platform.lifecycle.subscribe(() => followLifecycle(connection)),
   }
@@ -225,12 +225,12 @@ function succeed(connection: Connection): void {
 function fail(connection: Connection, code?: unknown, retryAfter?: unknown): void {
   const { ladder, alarms, failure, platform } = connection
   const now = alarms.now()
-  if (connection.isCurrent) connection.currentUntil = now
+  if (connection.isCurrent) connection.lostAt = now
   if (now - connection.healthyAt >= HEALTHY_MS) {
     connection.failures = 0
     if (ladder.rung === 0) ladder.climbMs = MIN_CLIMB_MS
   }
-  let delayMs = backoffMs(connection.failures, now - connection.currentUntil, platform.random)
+  let delayMs = backoffMs(connection.failures, now - connection.lostAt, platform.random)
   let minimumMs = minimumDelayMs(retryAfter)
   connection.failure = failureOf(connection, code)
   const isRefusal = connection.failure !== 'unreachable'

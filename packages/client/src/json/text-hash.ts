@@ -1,5 +1,5 @@
 /** Odd factors, which mix well by multiplication. */
-const FACTORS = [597399067, 2869860233, 951274213, 2716044179]
+const FACTORS = [1, 3, 5, 7].map((lane) => Math.imul(lane, 597399067))
 
 /**
  * Returns a 128-bit hash of a text, for names and checksums. It has four lanes of 32 bits, which

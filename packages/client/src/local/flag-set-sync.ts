@@ -60,9 +60,11 @@ function receive(sync: FlagSetSync, message: Readonly<Record<string, unknown>>):
   return isCurrent ? 'current' : 'outdated'
 }
 
-function respond(sync: FlagSetSync, { header, body }: SubscriptionResponse): Receipt {
+function respond(sync: FlagSetSync, { headers, body }: SubscriptionResponse): Receipt {
   const update = asFlagSetUpdate(body)
-  return update === undefined ? 'invalid' : take(sync, update, header(RESTORED_HEADER) === 'true')
+  return update === undefined
+    ? 'invalid'
+    : take(sync, update, headers.get(RESTORED_HEADER) === 'true')
 }
 
 /**

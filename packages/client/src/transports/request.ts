@@ -22,7 +22,7 @@ export function sendRequest(
       retryAfter = headers.get('retry-after')
       if (status === 200 || status === 304) {
         const body = status === 200 && (await response.json())
-        if (!isStopped) onResponse({ status, header: (name) => headers.get(name), body })
+        if (!isStopped) onResponse({ status, headers, body })
         return
       }
     } catch {

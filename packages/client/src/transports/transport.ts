@@ -6,12 +6,8 @@ export interface SubscriptionRequest {
   readonly body?: string
 }
 
-/** The response to a request of a subscription. */
-export interface SubscriptionResponse {
-  /** 200 or 304. */
-  readonly status: number
-  /** Returns the value of a header; `null` if it is absent. */
-  readonly header: (name: string) => string | null
+/** The response to a request of a subscription. The status is 200 or 304. */
+export interface SubscriptionResponse extends Pick<FetchResponse, 'status' | 'headers'> {
   /** The parsed JSON, if the status is 200. */
   readonly body: unknown
 }

@@ -80,8 +80,8 @@ export function changedState(store: FlagStore, changes: FlagChanges): FlagState 
   const isSameContext = current.contextText === rest.contextText
   const values = new Map(isSameContext ? current.values : [])
   const faults = new Map(isSameContext ? current.faults : [])
-  const absent = isFull ? [...values.keys()].filter((key) => !Object.hasOwn(flags, key)) : removed
-  for (const key of absent) faults.set(key, 'FLAG_NOT_FOUND')
+  // The loop below replaces the faults of the flags that are present.
+  for (const key of isFull ? values.keys() : removed) faults.set(key, 'FLAG_NOT_FOUND')
   for (const [key, value] of Object.entries(flags)) {
     faults.set(key, 'TYPE_MISMATCH')
     try {

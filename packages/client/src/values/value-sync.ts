@@ -30,7 +30,7 @@ export interface ValueSync {
   /** The number of the context. Each change of the context has another one. */
   id: number
   /** The context number of the last request. */
-  requestedId: number
+  sentId: number
   /** `true` if the server has answered the last request on the socket. */
   isAnswered: boolean
   /** The newest version that the client had, for any context; 0 if there was none. */
@@ -43,13 +43,13 @@ export interface ValueSync {
 
 /** Creates the state of a subscription to the values of a context. */
 export function createValueSync(sdkKey: string, contextText: string): ValueSync {
-  return { sdkKey, contextText, id: 1, requestedId: 0, isAnswered: false, version: 0 }
+  return { sdkKey, contextText, id: 1, sentId: 0, isAnswered: false, version: 0 }
 }
 
 /** Returns the subscription of a connection. */
 export function toSubscription(sync: ValueSync): Subscription {
   return {
-    isOutdated: () => sync.requestedId !== sync.id,
+    isOutdated: () => sync.sentId !== sync.id,
     message: (isFirst) => messageOf(sync, isFirst),
     request: (isPoll) => requestOf(sync, isPoll),
     receive: (message) => receive(sync, message),
@@ -59,7 +59,7 @@ export function toSubscription(sync: ValueSync): Subscription {
 
 function messageOf(sync: ValueSync, isFirst: boolean): string {
   const { sdkKey, contextText, id, version } = sync
-  sync.requestedId = id
+  sync.sentId = id
   sync.isAnswered = false
   const fields = isFirst
     ? { type: 'init', sdkKey, since: version || undefined }
@@ -70,7 +70,7 @@ function messageOf(sync: ValueSync, isFirst: boolean): string {
 function requestOf(sync: ValueSync, isPoll: boolean): ReturnType<Subscription['request']> {
   const { sdkKey, contextText, id, version, etag } = sync
   const since = isPoll && etag ? `,"since":${JSON.stringify(etag)}` : ''
-  sync.requestedId = id
+  sync.sentId = id
   return {
     method: 'POST',
     path: isPoll ? POLL_PATH : EVALUATE_PATH,
@@ -90,10 +90,10 @@ function receive(
 ): Receipt {
   if (type !== 'flags') return 'ignored'
   const isFull = full === true
-  const isAnswer = isFull && id === sync.requestedId
+  const isAnswer = isFull && id === sync.sentId
   // Updates have no id. Until the answer arrives, they belong to the previous context.
   if (!isAnswer && (!sync.isAnswered || id !== undefined)) return 'ignored'
-  if (sync.requestedId !== sync.id) return 'outdated'
+  if (sync.sentId !== sync.id) return 'outdated'
   const receipt = take(sync, { flags, version, isFull, removed }, restored)
   sync.isAnswered ||= receipt === 'current'
   return receipt
@@ -101,16 +101,16 @@ function receive(
 
 function respond(
   sync: ValueSync,
-  { status, header, body }: Parameters<Subscription['respond']>[0],
+  { status, headers, body }: Parameters<Subscription['respond']>[0],
 ): Receipt {
-  if (sync.requestedId !== sync.id) return 'outdated'
+  if (sync.sentId !== sync.id) return 'outdated'
   if (status === 304) {
     sync.update = undefined
     return sync.etag ? 'current' : 'invalid'
   }
-  const version = Number(header(VERSION_HEADER) ?? 'none')
-  const receipt = take(sync, { flags: body, version, isFull: true }, header(RESTORED))
-  if (receipt === 'current') sync.etag = header('etag') ?? undefined
+  const version = Number(headers.get(VERSION_HEADER) ?? 'none')
+  const receipt = take(sync, { flags: body, version, isFull: true }, headers.get(RESTORED))
+  if (receipt === 'current') sync.etag = headers.get('etag') ?? undefined
   return receipt
 }
 

@@ -123,7 +123,7 @@ describe('heldAfter', () => {
       const message = mutate({ type: 'flagSet', version: 3, update: anyUpdate() }, random)
       const before = sync.held
       receive(message as never)
-      respond({ status: 200, header: () => null, body: mutate(anyUpdate(), random) })
+      respond({ status: 200, headers: new Headers(), body: mutate(anyUpdate(), random) })
       expect(sync.held?.flagSet.version ?? 0).toBeGreaterThanOrEqual(before?.flagSet.version ?? 0)
       if (sync.held && sync.held !== before) expectSound(sync.held, undefined)
       expect(JSON.parse(messageOf(true))).toMatchObject({ type: 'init' })
