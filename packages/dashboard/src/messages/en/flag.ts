@@ -3,6 +3,7 @@ export const flag = {
   title: 'Flag',
   archived: 'Archived',
   copyKey: 'Copy the key',
+  tryOut: 'Try it in the playground',
   types: { boolean: 'Boolean', string: 'String', number: 'Number', json: 'JSON' },
   noEnvironments: 'This project has no environment.',
   environments: 'Environments',

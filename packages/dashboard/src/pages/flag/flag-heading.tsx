@@ -1,6 +1,7 @@
 import type { FlagView } from '@ff/protocol/management'
 import { Link } from '@tanstack/react-router'
 import { CopyButton } from '../../components/text/copy-button.tsx'
+import { keepEnvironment } from '../../layout/keep-environment.ts'
 import { messages } from '../../messages/messages.ts'
 import styles from './flag-page.module.css'
 
@@ -10,9 +11,18 @@ export function FlagHeading({ flag }: { readonly flag: FlagView }) {
   const { flag: texts, shell } = messages
   return (
     <header className={styles.heading}>
-      <Link to="/p/$project/flags" params={{ project: projectId }} className={styles.back}>
-        {shell.flags}
-      </Link>
+      <div className={styles.links}>
+        <Link to="/p/$project/flags" params={{ project: projectId }}>
+          {shell.flags}
+        </Link>
+        <Link
+          to="/p/$project/playground"
+          params={{ project: projectId }}
+          search={(search) => ({ ...keepEnvironment(search), flag: key })}
+        >
+          {texts.tryOut}
+        </Link>
+      </div>
       <div className={styles.line}>
         <h1>
           <bdi>{name}</bdi>

@@ -21,6 +21,14 @@ beforeAll(async () => {
 })
 
 describe('The playground', () => {
+  it('is opened by a link of a flag, with the explanation of this flag in the same environment', async () => {
+    const prepare = shop.owner.giveTo.bind(shop.owner)
+    const page = await openPage(browser(), shop.page(`flags/${FLAG}?env=staging`), { prepare })
+    await page.getByRole('link', { name: messages.flag.tryOut }).click()
+    await page.getByRole('region', { name: texts.why(FLAG) }).waitFor()
+    expect(new URL(page.url()).searchParams.get('env')).toBe('staging')
+  })
+
   it.each(HANDS)('shows what user-42 gets, and why, $name', async (use) => {
     const search = new SecretSearch()
     const page = await openPage(browser(), shop.page('playground?env=live'), {
