@@ -65,6 +65,14 @@ export function ContextPart({ part, editor, faults, canRemove }: ContextPartProp
   )
 }
 
+const BOOLEANS = ['true', 'false'].map((id) => ({ id, name: id }))
+
+/** Returns an attribute of another type. Its text stays if it can be a value of this type. */
+function withType(attribute: AttributeDraft, type: AttributeType): AttributeDraft {
+  const isKept = type !== 'boolean' || BOOLEANS.some(({ id }) => id === attribute.text)
+  return { ...attribute, type, text: isKept ? attribute.text : 'true' }
+}
+
 interface AttributeProps {
   readonly attribute: AttributeDraft
   readonly faults: ReadonlyMap<string, string>
@@ -92,19 +100,29 @@ function Attribute({ attribute, faults, onChange, onRemove }: AttributeProps) {
           isLabelHidden
           options={TYPES}
           value={type}
-          onChange={(changed) => onChange({ ...attribute, type: changed as AttributeType })}
+          onChange={(changed) => onChange(withType(attribute, changed as AttributeType))}
         />
       </div>
       <div className={styles.text}>
-        <TextField
-          label={texts.value}
-          isLabelHidden
-          placeholder={texts.value}
-          value={text}
-          onChange={(changed) => onChange({ ...attribute, text: changed })}
-          error={faults.get(`${id}.value`)}
-          isMonospace={type === 'json'}
-        />
+        {type === 'boolean' ? (
+          <Select
+            label={texts.value}
+            isLabelHidden
+            options={BOOLEANS}
+            value={text}
+            onChange={(changed) => onChange({ ...attribute, text: changed })}
+          />
+        ) : (
+          <TextField
+            label={texts.value}
+            isLabelHidden
+            placeholder={texts.value}
+            value={text}
+            onChange={(changed) => onChange({ ...attribute, text: changed })}
+            error={faults.get(`${id}.value`)}
+            isMonospace={type === 'json'}
+          />
+        )}
       </div>
       <div className={styles.remove}>
         <Button variant="ghost" aria-label={texts.removeAttribute(name)} onPress={onRemove}>

@@ -40,6 +40,16 @@ it('A context is kept while the user is on another page, but neither in the addr
   expect(JSON.stringify(stores)).not.toContain(SECRET)
 })
 
+it('The value of an attribute that is true or false is chosen, and is true at first', async () => {
+  await userEvent.click(screen.getByRole('button', { name: texts.addAttribute }))
+  await userEvent.click(screen.getByRole('button', { name: new RegExp(`${texts.type}$`) }))
+  await userEvent.click(await screen.findByRole('option', { name: texts.types.boolean }))
+  const value = await screen.findByRole('button', { name: `true ${texts.value}` })
+  await userEvent.click(value)
+  await userEvent.click(await screen.findByRole('option', { name: 'false' }))
+  await screen.findByRole('button', { name: `false ${texts.value}` })
+})
+
 it.each([
   ['the same user', 'user-1'],
   ['another user', 'user-2'],
