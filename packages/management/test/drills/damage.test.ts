@@ -18,6 +18,8 @@ const REFUSALS = [
   /^The data file .* cannot be used: .*\.$/s,
   /^The flags cannot be read at the moment\.$/,
   /^There is no such environment\.$/,
+  // The name of a migration is damaged.
+  /^The store was migrated by a later release \(unknown migration .*\)\. /s,
 ]
 
 /** A data file and its write-ahead log, which remains if the server is killed. */
