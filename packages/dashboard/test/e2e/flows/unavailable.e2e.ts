@@ -140,7 +140,7 @@ it('A file that an upgrade has removed is reported plainly after one reload, and
     loads += 1
   })
   await page.route('**/assets/playground-page-*', (route) => route.fulfill({ status: 404 }))
-  await page.getByRole('link', { name: messages.shell.playground }).click()
+  await page.getByRole('link', { name: messages.shell.playground, exact: true }).click()
   await page.getByText(messages.errors.pageFailed).first().waitFor()
   await page.getByText(messages.errors.pageFailedHint).waitFor()
   expect(loads).toBe(1)
