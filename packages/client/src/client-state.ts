@@ -28,7 +28,10 @@ export interface ClientState {
   readonly alarms: Alarms
   readonly cache: ValueCache | undefined
   readonly platform: Platform
-  /** The functions that resolve pending promises. They are called after the next change of the state. */
+  /**
+   * The functions that resolve pending promises. They are called once, after the next change of the
+   * state.
+   */
   readonly pending: Set<() => void>
 }
 

@@ -25,10 +25,12 @@ export interface NumberFieldProps {
 /** A field for a number. The arrow keys change it by 1. */
 export function NumberField({ value, onChange, minValue, maxValue, ...rest }: NumberFieldProps) {
   const [typed, setTyped] = useState<string>()
-  const typedFault = typed === undefined ? undefined : faultOf(typed, minValue, maxValue)
-  const isTyped =
-    typed?.trim() === '' || typedFault !== undefined || numberIn(typed ?? '') === value
-  const text = typed !== undefined && isTyped ? typed : numberText(value)
+  const faultIn = (entered: string) => faultOf(entered, minValue, maxValue)
+  // The typed text is shown until the value is changed elsewhere.
+  const isTyped = (entered: string) =>
+    entered.trim() === '' || faultIn(entered) !== undefined || numberIn(entered) === value
+  const text = typed !== undefined && isTyped(typed) ? typed : numberText(value)
+  const fault = faultIn(text)
   const type = (next: string) => {
     setTyped(next)
     const number = numberIn(next)
@@ -48,10 +50,10 @@ export function NumberField({ value, onChange, minValue, maxValue, ...rest }: Nu
       onChange={type}
       onKeyDown={press}
       // A text with a fault stays, so that the fault is seen.
-      onBlur={() => typedFault === undefined && setTyped(undefined)}
+      onBlur={() => fault === undefined && setTyped(undefined)}
       inputMode="decimal"
       autoComplete="off"
-      error={rest.error ?? faultOf(text, minValue, maxValue)}
+      error={rest.error ?? fault}
     />
   )
 }

@@ -109,6 +109,41 @@ describe('conflictWords', () => {
   })
 })
 
+describe('the changes of rollouts', () => {
+  const said = (after: Configuration) => {
+    const options = { names: namesById, isProduction: true, now: 0 }
+    return configurationDifferences(before, after, options).map(({ sentence }) => textOf(sentence))
+  }
+
+  it('A new rule with a new rollout is one change.', () => {
+    const added = { ...rule, id: 'added', name: 'Gamma', rolloutId: 's' }
+    const found = said({
+      ...before,
+      targetingRules: [...before.targetingRules, added],
+      rollouts: [...before.rollouts, { ...rollout, id: 's', name: 'Other' }],
+    })
+    expect(found).toEqual([expect.stringContaining('Gamma')])
+    expect(found[0]).toContain('on for 25 %')
+  })
+
+  it('A new rollout of a rule that exists is a change of both.', () => {
+    const found = said({
+      ...before,
+      targetingRules: [{ ...rule, rolloutId: 's' }],
+      rollouts: [...before.rollouts, { ...rollout, id: 's', name: 'Other', percentage: 40 }],
+    })
+    expect(found).toHaveLength(2)
+  })
+
+  it('A larger share says who gets another variation, unless everyone is reassigned.', () => {
+    expect(said(withShare({ percentage: 30 }))).toEqual([
+      expect.stringMatching(/25 % → 30 % .*\(another 5 % get on; no one loses it\)$/),
+    ])
+    const reassigned = said(withShare({ percentage: 30, salt: 't' }))
+    expect(reassigned.join()).not.toContain('no one loses it')
+  })
+})
+
 describe('the danger of a difference', () => {
   const dangers = (after: Configuration, isProduction = true) =>
     configurationDifferences(before, after, { names: namesById, isProduction, now: 0 }).map(

@@ -37,16 +37,13 @@ function rolloutsDifferences(
 ): readonly Difference[] {
   // The sentence about an added rule contains its rollout.
   const isOfAddedRule = (id: string) => {
-    const rules = after.targetingRules.filter(({ rolloutId }) => rolloutId === id)
-    return rules.some((rule) => findById(before.targetingRules, rule.id) === undefined)
+    return after.targetingRules.some((rule) => {
+      return rule.rolloutId === id && findById(before.targetingRules, rule.id) === undefined
+    })
   }
-  const present = after.rollouts.filter(({ id }) => {
-    return findById(before.rollouts, id) !== undefined || !isOfAddedRule(id)
-  })
-  const all = [
-    ...before.rollouts,
-    ...present.filter(({ id }) => findById(before.rollouts, id) === undefined),
-  ]
+  const isKnown = (id: string) => findById(before.rollouts, id) !== undefined
+  const present = after.rollouts.filter(({ id }) => isKnown(id) || !isOfAddedRule(id))
+  const all = [...before.rollouts, ...present.filter(({ id }) => !isKnown(id))]
   const found = all.flatMap(({ id }) => {
     return rolloutDifferences(findById(before.rollouts, id), findById(after.rollouts, id), options)
   })
