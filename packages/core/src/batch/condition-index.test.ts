@@ -37,6 +37,8 @@ const CONDITIONS: readonly ConditionDefinition[] = [
   ...[onPlan('in', '["a",["b"]]'), onPlan('not_in', '[{"a":1},"a"]'), onPlan('in', '[]')],
   ...[onPlan('exists'), onPlan('not_exists'), onPlan('exists', '', true)],
   ...[onPlan('contains', 'b'), onPlan('not_in', 'b'), onPlan('eq', '7'), onPlan('unheard-of', 'a')],
+  ...[onPlan('not_ends_with', '["a","b"]'), onPlan('str_gt', 'a'), onPlan('contains', 'a', true)],
+  ...[onPlan('array_contains_all', 'a'), onPlan('array_contains_none', '["b","c"]')],
 ]
 
 const PLANS: readonly unknown[] = [
@@ -116,6 +118,7 @@ describe('indexRuleRows', () => {
       withRule(`${attribute} eq`, { attribute, operator: 'eq', value: 'x' }),
       withRule(`${attribute} missing`, { attribute, operator: 'not_exists', value: '' }),
       withRule(`${attribute} contains`, { attribute, operator: 'contains', value: 'x' }),
+      withRule(`${attribute} after`, { attribute, operator: 'str_gte', value: 'x' }),
     ])
     const flagSet = compileFlagSet(flagSetDefinition(flags))
     const contexts = [['a', 'b', 'c', 'd'], ['a'], ['d', 'c'], [], ['b']].map((present) => {
@@ -131,15 +134,17 @@ describe('indexRuleRows', () => {
 
   it('Many rules that require a segment, a condition or both match the same contexts as without the index', () => {
     const contains = (value: string) => onPlan('contains', value)
+    const after = (value: string) => onPlan('str_gt', value)
     const segments = [
       segmentDefinition('indexed', { rules: [onPlan('in', '["a","ab"]')] }),
-      segmentDefinition('separate', { rules: [contains('b')], logicalOp: 'OR' }),
+      segmentDefinition('separate', { rules: [after('a')], logicalOp: 'OR' }),
       segmentDefinition('listed', { rules: [onPlan('eq', 'c')], included: ['user-1'] }),
     ]
     const ids = ['indexed', 'separate', 'listed', 'absent']
     const rules = [
       ...ids.map((segmentId) => ruleDefinition({ segmentId })),
       ...ids.map((segmentId) => ruleDefinition({ segmentId, conditions: [contains('a')] })),
+      ...ids.map((segmentId) => ruleDefinition({ segmentId, conditions: [after('a')] })),
       ruleDefinition({ conditions: [contains('a'), contains('b')] }),
       ruleDefinition({ conditions: [contains('b'), onPlan('neq', 'b')] }),
     ]
@@ -249,9 +254,42 @@ describe('The parts of indexRuleRows', () => {
     expect([...index.bits.slice(-5)]).toEqual([0, 0, 0, 0, 0])
   })
 
+  it('Each kind of search in an attribute has an index of its own', () => {
+    const rows = [
+      rowOf(onPlan('contains', 'a'), onPlan('starts_with', 'a'), onPlan('eq', 'a')),
+      rowOf(onPlan('not_contains', 'b'), onPlan('contains_ci', 'a')),
+      rowOf(onPlan('array_contains_all', 'a'), onPlan('array_contains_none', 'b')),
+    ]
+    const { index } = indexOf(rows)
+    expect(index.unindexed).toEqual([])
+    expect(index.values.map(({ searches }) => searches?.kind.name)).toEqual([
+      ...['anywhere', 'start', undefined, 'anywhere, in lower case'],
+      // The second test of a row is in another index.
+      ...['element', 'element'],
+    ])
+    expect(index.values.map(({ rows: numbers }) => numbers)).toEqual([
+      ...[[0, 1], [0], [0], [1], [2], [2]],
+    ])
+  })
+
+  it('An index of searches contains texts of about 8,192 units', () => {
+    const text = (at: number) => `${at}`.padStart(64, '-')
+    const rows = Array.from({ length: 300 }, (_, at) => rowOf(onPlan('contains', text(at))))
+    const { index } = indexOf(rows)
+    expect(index.values.map(({ rows: numbers }) => numbers.length)).toEqual([128, 128, 44])
+    const flags = Array.from({ length: 300 }, (_, at) => {
+      return withRule(`${at}`, onPlan('contains', text(at)))
+    })
+    const flagSet = compileFlagSet(flagSetDefinition(flags))
+    for (const at of [0, 127, 128, 299]) {
+      const values = valuesOf(evaluateTogether(flagSet, contextOf(`${text(at)}-`), 0))
+      expect(Object.keys(values).filter((key) => values[key] === true)).toEqual([`${at}`])
+    }
+  })
+
   it('Equal conditions of several rules are evaluated once', () => {
-    const contains = rowOf(onPlan('contains', 'x'))
-    const { unindexed } = indexOf([contains, rowOf(onPlan('eq', 'a')), contains]).index
+    const after = rowOf(onPlan('str_gt', 'x'))
+    const { unindexed } = indexOf([after, rowOf(onPlan('eq', 'a')), after]).index
     expect(unindexed.map(({ ruleRows }) => [...ruleRows])).toEqual([[1, 0, 0b101]])
     expect(unindexed.map(({ source }) => source?.name)).toEqual(['attribute plan'])
   })

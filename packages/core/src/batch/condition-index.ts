@@ -43,6 +43,8 @@ export interface UnindexedCondition {
 const ROWS_PER_CHUNK = 256
 /** The number of texts that are indexed without interruption. */
 const TEXTS_PER_CHUNK = 4096
+/** The length of the texts in one index of searches, in UTF-16 units. */
+const UNITS_PER_SEARCH = 8192
 
 /**
  * Builds the index of the rows of many parts incrementally. A part without a row has a bit, but
@@ -72,6 +74,8 @@ class IndexBuilder {
   readonly #values = new Map<string, { readonly value: IndexedValue; readonly rows: ValueRow[] }>()
   readonly #unindexed = new Map<CompiledCondition, number[]>()
   readonly #segments = new Map<string, number[]>()
+  /** The total length of the searched texts. */
+  #units = 0
 
   constructor(rows: number) {
     this.#possible = new Int32Array(Math.ceil(rows / 32))
@@ -84,16 +88,28 @@ class IndexBuilder {
     for (const condition of conditions) addTo(getOrMake(this.#unindexed, condition, newList), row)
     const byValue = new Map<string, [ValueTest, ...ValueTest[]]>()
     for (const test of tests) {
-      const name = `${test.scale?.name ?? 'text'} ${test.source.name}`
+      const name = this.#nameOf(test, byValue)
       const own = byValue.get(name)
       if (own === undefined) byValue.set(name, [test])
       else own.push(test)
     }
     for (const [name, own] of byValue) {
-      const { source, scale } = own[0]
-      const { rows } = getOrMake(this.#values, name, () => ({ value: { source, scale }, rows: [] }))
+      const { rows } = getOrMake(this.#values, name, () => ({ value: own[0], rows: [] }))
       rows.push({ row, tests: own })
     }
+  }
+
+  /** Returns the name of the index of a test. `used` are the indexes of the row's other tests. */
+  #nameOf(
+    { source, scale, search, texts }: ValueTest,
+    used: Pick<ReadonlyMap<string, unknown>, 'has'>,
+  ): string {
+    if (search === undefined) return `${scale?.name ?? 'text'} ${source.name}`
+    const part = Math.floor(this.#units / UNITS_PER_SEARCH)
+    for (const text of texts) this.#units += text.length
+    let name = `${part} ${search.name} ${source.name}`
+    while (used.has(name)) name = `another ${name}`
+    return name
   }
 
   *build(): Incremental<ConditionIndex> {

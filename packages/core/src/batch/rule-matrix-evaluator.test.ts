@@ -184,7 +184,7 @@ describe('Conditions and segments that are evaluated separately', () => {
     }
     return { context, reads }
   }
-  const onCountry = { attribute: 'country', operator: 'contains', value: 'a' }
+  const onCountry = { attribute: 'country', operator: 'str_gt', value: 'a' }
 
   const readsOf = (flagSet: FlagSet, plan: string) => {
     const { context, reads } = countedContext(plan, 'abc')

@@ -10,7 +10,7 @@ import type { ConditionIndex } from './condition-index.ts'
 import { codeIn, NOTHING, PHASE } from './outcome-table.ts'
 import type { IndexSlots, RuleMatrix, Shard } from './rule-matrix.ts'
 import type { IndexedSegment } from './segment-index.ts'
-import { expand, keepRows, NOWHERE, placeOf } from './value-index.ts'
+import { keepRows, NOWHERE, placeOf } from './value-index.ts'
 import { readSource } from './value-source.ts'
 
 /** Evaluates conditions, segments and rules that a rule matrix does not contain. */
@@ -118,22 +118,26 @@ export class RuleMatrixEvaluator {
   #keepRows(index: ConditionIndex, slots: readonly number[], rows: Int32Array): void {
     const { values, words, bits } = index
     const places = this.#places
-    let count = 0
+    const room = { words, bits, place: bits.length - words }
     for (let number = 0; number < values.length; number += 1) {
       const each = values[number]
       const value = this.#valueAt(slots[number] ?? 0)
-      if (each === undefined) continue
-      places[count] = placeOf(each, value)
-      if (places[count] !== NOWHERE) count += 1
-      else if (value !== undefined) keepRows(each, value, rows)
+      if (each !== undefined && typeof value === 'object') keepRows(each, value, rows, room)
     }
     // Getters in the context can evaluate other contexts. From here on, no getter is called.
-    for (let at = 0; at < count; at += 1) {
-      const place = places[at] ?? 0
-      if (place >= 0) continue
-      const room = bits.length - words * (at + 1)
-      expand(place, room, words, bits)
-      places[at] = room
+    let count = 0
+    for (let number = 0; number < values.length; number += 1) {
+      const each = values[number]
+      const value = this.#values[slots[number] ?? 0]
+      if (each === undefined || typeof value === 'object' || value === UNREAD) continue
+      const place = placeOf(each, value, room)
+      if (place === NOWHERE) {
+        if (value !== undefined) keepRows(each, value, rows, room)
+        continue
+      }
+      places[count] = place
+      count += 1
+      if (place === room.place) room.place -= words
     }
     // The set at offset 0 contains all rows. It completes a group of fewer than three sets.
     places[count] = 0

@@ -32,6 +32,10 @@ describe('conditionsRow', () => {
     ['semver_lt', '1', false, false],
     ['in_cidr', '10.0.0.0/8', false, false],
     ['not_in_cidr', '10.0.0.0/8', true, false],
+    ['contains', 'a', false, false],
+    ['not_ends_with_ci', 'a', true, false],
+    ['array_contains_all', 'a', false, false],
+    ['array_contains_none', '[]', true, false],
   ])('The test of %s %s has opposite results with and without negation', (...expected) => {
     const [operator, value, others, missing] = expected
     const test = testOf(on(operator, value))
@@ -44,6 +48,7 @@ describe('conditionsRow', () => {
     const definitions = [on('in', '["a",7,true]'), on('gte', '7'), on('exists')]
     const { conditions, row } = rowOf(definitions)
     expect(row?.tests.map(({ condition }) => condition)).toEqual(conditions)
+    expect(row?.tests.map(({ search }) => search)).toEqual([undefined, undefined, undefined])
     expect(row?.tests.map(({ texts }) => texts)).toEqual([['a', '7', 'true'], [], []])
     expect(row?.tests.map(({ ranges }) => ranges)).toEqual([[], [{ from: 7, to: Infinity }], []])
     expect(row?.tests.map(({ scale }) => scale?.name)).toEqual([undefined, 'number', undefined])
@@ -53,9 +58,25 @@ describe('conditionsRow', () => {
     expect([row?.conditions, row?.segmentIds]).toEqual([[], []])
   })
 
+  it('The test of a search has its kind and the texts as they are compared', () => {
+    const tests = [
+      ...[on('starts_with', 'A'), on('contains_ci', '["A","É",7]'), on('not_ends_with', 'a')],
+      ...[on('array_contains_none', '["a",true]'), on('contains', 'a'.repeat(256))],
+    ].map((definition) => testOf(definition))
+    expect(tests.map((test) => test?.search?.name)).toEqual([
+      ...['start', 'anywhere, in lower case', 'end', 'element'],
+      'anywhere',
+    ])
+    expect(tests.slice(0, 4).map((test) => test?.texts)).toEqual([
+      ...[['A'], ['a', 'é', '7'], ['a'], ['a', 'true']],
+    ])
+  })
+
   it.each([
-    ...[on('contains', 'a'), on('semver_in', '["1.2.3"]'), on('semver_gt', '1.2.3-beta')],
-    ...[on('array_contains_all', '["a"]'), on('str_gt', 'a'), on('in_ci', '["a"]')],
+    ...[on('contains', '["a",""]'), on('semver_in', '["1.2.3"]'), on('semver_gt', '1.2.3-beta')],
+    ...[on('contains', 'a'.repeat(257)), on('array_contains_all', '["a","b"]'), on('str_gt', 'a')],
+    ...[on('array_contains_all', '[]'), on('array_contains_all', '[["a"]]'), on('in_ci', '["a"]')],
+    on('array_contains_none', '["a","[1]"]'),
     { attribute: 'user.key', operator: 'in_bucket', value: '{"salt":"a","ranges":[]}' },
     { attribute: 'flag', operator: 'flag_is', value: 'on' },
     { attribute: '', operator: 'in_segment', value: '["a","b"]' },
@@ -112,7 +133,8 @@ describe('targetRow', () => {
     const row = target && targetRow(target)
     expect(row?.tests).toEqual([
       {
-        ...{ scale: undefined, texts: ['a', 'b'], ranges: [], condition: undefined },
+        ...{ scale: undefined, search: undefined, texts: ['a', 'b'], ranges: [] },
+        condition: undefined,
         ...{ isForOthers: false, isForMissing: false },
         source: { name: 'key of company', reference: undefined, isKey: false, kind: 'company' },
       },

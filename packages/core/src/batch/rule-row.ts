@@ -1,7 +1,8 @@
 import type { CompiledTarget } from '../evaluation/flag.ts'
 import type { ConditionDefinition } from '../model/definition.ts'
 import type { CompiledCondition } from '../operators/condition.ts'
-import { type Scale, type ScaleRange, scaleTestOf } from '../operators/scale.ts'
+import { type ListSearch, listSearchOf, type SearchKind } from '../operators/list-search.ts'
+import { type Scale, type ScaleRange, type ScaleTest, scaleTestOf } from '../operators/scale.ts'
 import { isStringSetCondition, stringsOf } from '../operators/string-set-condition.ts'
 import { holdsAfter } from '../operators/value-reader.ts'
 import { attributeSource, contextKeySource, type ValueSource } from './value-source.ts'
@@ -24,6 +25,10 @@ export interface ValueTest {
   readonly source: ValueSource
   /** The scale of the value. `undefined` if texts are listed. */
   readonly scale: Scale | undefined
+  /**
+   * The kind of the search for the listed texts. `undefined` if the value is compared with them.
+   */
+  readonly search: SearchKind | undefined
   /** The listed texts. Empty if there is a scale. */
   readonly texts: readonly string[]
   /** The ranges of the listed positions. Empty if there is no scale. */
@@ -36,11 +41,18 @@ export interface ValueTest {
   readonly condition: CompiledCondition | undefined
 }
 
+/**
+ * The maximum length of the value of a condition in an index of searches, in UTF-16 units. Longer
+ * lists are searched separately.
+ */
+const MAX_SEARCHED = 256
+
 /** Returns the row of a target, which matches if the target contains the key of the context. */
 export function targetRow({ kind, keys }: CompiledTarget): RuleRow {
   const test = {
     source: contextKeySource(kind),
     scale: undefined,
+    search: undefined,
     // Callers without type checks can list numbers, which match no key.
     texts: [...keys].filter((key) => typeof key === 'string'),
     ranges: [],
@@ -90,23 +102,19 @@ function valueTestOf(
   const listed = listedBy(definition)
   const source = sourceOf(condition)
   if (listed === undefined || source === undefined) return undefined
-  const { scale, texts = [], ranges = [], isTrueForOthers = false } = listed
+  const { scale, kind: search, texts = [], ranges = [], isTrueForOthers = false } = listed
   const isForOthers = holdsAfter(condition, isTrueForOthers)
   const isForMissing = holdsAfter(condition, undefined)
-  return { source, scale, texts, ranges, isForOthers, isForMissing, condition }
+  return { source, scale, search, texts, ranges, isForOthers, isForMissing, condition }
 }
 
-interface Listed {
-  readonly scale?: Scale
-  readonly texts?: readonly string[]
-  readonly ranges?: readonly ScaleRange[]
-  /** The result of the condition's test for values that are not listed. */
-  readonly isTrueForOthers?: boolean
-}
+/** What a condition lists, and the result of its test for all other values. */
+type Listed = Partial<ScaleTest & ListSearch>
 
 function listedBy(definition: ConditionDefinition): Listed | undefined {
   const { operator, value } = definition
   if (operator === 'exists' || operator === 'not_exists') return { isTrueForOthers: true }
   if (isStringSetCondition(definition)) return { texts: stringsOf(definition) }
-  return scaleTestOf(operator, value)
+  const scaled = scaleTestOf(operator, value)
+  return scaled ?? (value.length > MAX_SEARCHED ? undefined : listSearchOf(operator, value))
 }

@@ -20,7 +20,15 @@ const anyText = fc.constantFrom('a', 'b', 'c')
 const anyCondition = fc.oneof(
   fc.record({
     attribute: fc.constantFrom('plan', 'country', 'key'),
-    operator: fc.constantFrom('eq', 'neq', 'exists', 'not_exists', 'contains', 'unheard-of'),
+    operator: fc.constantFrom(
+      'eq',
+      'neq',
+      'exists',
+      'not_exists',
+      'contains',
+      'str_gt',
+      'unheard-of',
+    ),
     value: anyText,
     negate: fc.boolean(),
   }),
@@ -96,7 +104,7 @@ describe('indexSegments', () => {
   })
 
   const isPlan = (value: string) => ({ attribute: 'plan', operator: 'eq', value })
-  const contains = { attribute: 'plan', operator: 'contains', value: 'a' }
+  const isUpToA = { attribute: 'plan', operator: 'str_lte', value: 'a' }
 
   /** Compiles flags that each require one segment. */
   const requiring = (
@@ -126,11 +134,11 @@ describe('indexSegments', () => {
     ['included keys', 1, { rules: [isPlan('a')], included: ['user-1'] }],
     ['excluded keys', 1, { rules: [isPlan('a')], excluded: ['user-1'] }],
     ['a key in both lists', 1, { rules: [isPlan('a')], included: LISTED, excluded: ['user-1'] }],
-    ['a condition that searches for text', 2, { rules: [isPlan('b'), contains], logicalOp: 'OR' }],
+    ['a condition without a test', 2, { rules: [isPlan('b'), isUpToA], logicalOp: 'OR' }],
     ['a condition on a segment', 1, { rules: [isPlan('a'), isIn('before')] }],
     ['a condition on two segments', 2, { rules: [isPlan('b'), isOneOf], logicalOp: 'OR' }],
     ['a negative condition on a segment', 1, { rules: [isPlan('a'), isNotIn] }],
-    ['an invalid condition', 0, { rules: [isPlan('a'), { ...contains, operator: 'unheard-of' }] }],
+    ['an invalid condition', 0, { rules: [isPlan('a'), { ...isUpToA, operator: 'unheard-of' }] }],
   ])('A segment with %s has %d rule rows', (_, rows, changes) => {
     const before = segmentDefinition('before', { rules: [isPlan('a')] })
     const segments = [before, segmentDefinition('tested', changes), segmentDefinition('none')]
@@ -153,9 +161,9 @@ describe('indexSegments', () => {
 
   it('The segment index contains the segments that other segments require, and the parts that decide them', () => {
     const segments = [
-      segmentDefinition('outer', { rules: [isIn('middle'), contains, contains] }),
+      segmentDefinition('outer', { rules: [isIn('middle'), isUpToA, isUpToA] }),
       segmentDefinition('middle', {
-        rules: [isIn('inner'), isIn('last'), contains],
+        rules: [isIn('inner'), isIn('last'), isUpToA],
         logicalOp: 'OR',
         included: ['user-1'],
       }),

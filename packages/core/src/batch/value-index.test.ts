@@ -5,7 +5,7 @@ import type { JsonValue } from '../model/json.ts'
 import { compileCondition, holdsFor } from '../operators/condition.ts'
 import { has } from './bit-set.ts'
 import { conditionsRow } from './rule-row.ts'
-import { expand, indexValue, keepRows, NOWHERE, placeOf, type ValueIndex } from './value-index.ts'
+import { indexValue, keepRows, NOWHERE, placeOf } from './value-index.ts'
 
 type Rule = readonly ConditionDefinition[]
 
@@ -28,24 +28,18 @@ function indexOf(rules: readonly Rule[]) {
   const index = runToEnd(indexValue(first, used, { words, bits }))
   const withRoom = new Int32Array(bits.length + words)
   withRoom.set(bits)
-  return { index, words, bits: withRoom, size: bits.length }
+  const room = { words, bits: withRoom, place: bits.length }
+  return { index, words, room, size: bits.length }
 }
 
 type Indexed = ReturnType<typeof indexOf>
 
-/** Returns the full set of a place. */
-function setAt({ words, bits }: Indexed, place: number): Int32Array {
-  const room = bits.length - words
-  if (place < 0) expand(place, room, words, bits)
-  const start = place < 0 ? room : place
-  return bits.slice(start, start + words)
-}
-
 /** Returns the numbers of the rules that an index keeps for a value. */
-function kept(indexed: Indexed, count: number, value: JsonValue | undefined): number[] {
-  const place = placeOf(indexed.index, value)
-  const rows = place === NOWHERE ? new Int32Array(indexed.words).fill(-1) : setAt(indexed, place)
-  if (place === NOWHERE && value !== undefined) keepRows(indexed.index, value, rows)
+function kept({ index, words, room }: Indexed, count: number, value: JsonValue | undefined) {
+  const place = placeOf(index, value, room)
+  const rows = new Int32Array(words).fill(-1)
+  if (place !== NOWHERE) rows.set(room.bits.subarray(place, place + words))
+  else if (value !== undefined) keepRows(index, value, rows, room)
   return Array.from({ length: count }, (_, row) => row).filter((row) => has(rows, row))
 }
 
@@ -213,27 +207,86 @@ describe('indexValue with positions', () => {
   })
 })
 
+describe('indexValue with searches', () => {
+  const texts = ['', 'a', 'b', 'ab', 'ba', 'aab', 'abab', 'bbaa', 'cabc', 'aaaaaa', 'c', 'éa', 'Ab']
+  const values = [...texts, ...OTHERS, ['ab', 'x'], ['c', ['ab']], null]
+
+  it.each(['contains', 'starts_with', 'ends_with'])(
+    'The rows of %s contain the rules that the value matches',
+    (operator) => {
+      const rules: readonly Rule[] = [
+        ...[[on(operator, 'a')], [on(operator, 'ab')], [on(operator, '["b","aa","a","a"]')], []],
+        ...[[on(`not_${operator}`, 'ab')], [on(operator, 'ba', true)], [on(operator, '[]')]],
+        ...[[on(`not_${operator}`, '["a","c"]', true)], [on(operator, 'éa')], [on(operator, 'x')]],
+      ]
+      const { index } = expectAsAlone(rules, values)
+      expect([index.byText.size, index.limits.length]).toEqual([0, 0])
+      const others = Array.from({ length: 500 }, (_, at): Rule => [on(operator, `text-${at}`)])
+      expectAsAlone([...others, ...rules], [...values, 'text-1', 'text-499', 'text-text-77'])
+    },
+  )
+
+  it('Searches in lower case find texts in any case', () => {
+    const rules: readonly Rule[] = ['contains_ci', 'not_contains_ci'].flatMap((operator) => {
+      return [[on(operator, 'aB')], [on(operator, '["É","c"]')]]
+    })
+    expectAsAlone(rules, ['xAb', 'ab', 'É', 'e', 'C', 7, undefined, ['x', 'AB']])
+  })
+
+  it('The rows of the elements of an array contain the rules that the array matches', () => {
+    const rules: readonly Rule[] = [
+      ...[[on('array_contains_all', 'a')], [on('array_contains_all', '["b"]')], []],
+      ...[[on('array_contains_none', '["a","b"]')], [on('array_contains_none', '[]')]],
+      ...[[on('array_contains_all', '[7]', true)], [on('array_contains_none', '7', true)]],
+      [on('array_contains_all', '[""]')],
+    ]
+    const arrays = [[], ['a'], ['b', 'a', 'b'], [7], ['7', true], [''], [null, ['a']], [{ a: 1 }]]
+    expectAsAlone(rules, [...arrays, ...values])
+  })
+
+  it('A search of a long text with many repetitions uses each part of the index once', () => {
+    // Without a limit, this search would take 10 billion steps.
+    const repeated = Array.from(
+      { length: 100 },
+      (_, at): Rule => [on('contains', 'a'.repeat(at + 1))],
+    )
+    const indexed = indexOf(repeated)
+    const text = 'a'.repeat(1_000_000)
+    expect(kept(indexed, 100, text)).toEqual(Array.from({ length: 100 }, (_, at) => at))
+    expect(kept(indexed, 100, `b${'a'.repeat(50)}b`)).toHaveLength(50)
+  })
+})
+
 describe('placeOf', () => {
-  const placesOf = (index: ValueIndex, values: readonly (JsonValue | undefined)[]) =>
-    values.map((value) => placeOf(index, value))
+  const placesOf = ({ index, room }: Indexed, values: readonly (JsonValue | undefined)[]) =>
+    values.map((value) => placeOf(index, value, room))
 
   it('Missing values and values of another type have the set for missing values', () => {
-    const { index } = indexOf([[on('semver_gt', '1')], [on('semver_gt', '1', true)]])
+    const indexed = indexOf([[on('semver_gt', '1')], [on('semver_gt', '1', true)]])
+    const { index } = indexed
     expect(index.missing).not.toBe(index.unlisted)
     const values = [undefined, 'x', 7, true, '1.2.3.4']
-    expect(placesOf(index, values)).toEqual(values.map(() => index.missing))
-    expect(placeOf(index, '0.1.0')).toBe(index.unlisted)
+    expect(placesOf(indexed, values)).toEqual(values.map(() => index.missing))
+    expect(placesOf(indexed, ['0.1.0'])).toEqual([index.unlisted])
+    const searches = indexOf([[on('contains', '1')], [on('contains', '1', true)]])
+    const { missing, unlisted } = searches.index
+    expect(placesOf(searches, [undefined, 1, true, '2'])).toEqual([
+      missing,
+      missing,
+      missing,
+      unlisted,
+    ])
   })
 
   it('Arrays, objects, pre-releases and numbers that are not finite have no set', () => {
     const versions = indexOf([[on('semver_gt', '1')]])
     const texts = indexOf([[on('eq', '1')]])
     for (const value of [[], ['1.2.3'], {}]) {
-      expect(placesOf(versions.index, [value])).toEqual([NOWHERE])
-      expect(placesOf(texts.index, [value])).toEqual([NOWHERE])
+      expect(placesOf(versions, [value])).toEqual([NOWHERE])
+      expect(placesOf(texts, [value])).toEqual([NOWHERE])
     }
-    expect(placesOf(versions.index, ['2.0.0-rc', '131072'])).toEqual([NOWHERE, NOWHERE])
-    expect(placesOf(texts.index, [Infinity, NaN])).toEqual([NOWHERE, NOWHERE])
+    expect(placesOf(versions, ['2.0.0-rc', '131072'])).toEqual([NOWHERE, NOWHERE])
+    expect(placesOf(texts, [Infinity, NaN])).toEqual([NOWHERE, NOWHERE])
   })
 
   it('Rules for versions keep the same pre-releases and addresses of IPv6 as without the index', () => {
@@ -270,7 +323,7 @@ describe('keepRows', () => {
     if (first === undefined) throw new Error('no test')
     const index = runToEnd(indexValue(first, tests, { words: 2, bits: [-1, -1] }))
     const rows = Int32Array.of(0b1110, -1)
-    keepRows(index, [2], rows)
+    keepRows(index, [2], rows, { words: 2, bits: Int32Array.of(-1, -1), place: 0 })
     expect(calls).toEqual([1, 2, 40])
     expect([...rows]).toEqual([0b1010, ~(1 << 8)])
   })

@@ -6,6 +6,7 @@ import { type CompiledCondition, holdsFor } from '../operators/condition.ts'
 import type { Scale, ScaleRange } from '../operators/scale.ts'
 import { addTo, clear } from './bit-set.ts'
 import type { ValueTest } from './rule-row.ts'
+import { copy, type Room, SearchIndex } from './search-index.ts'
 import type { ValueSource } from './value-source.ts'
 
 /** The tests of one value in the rule row with the number `row`. */
@@ -25,11 +26,13 @@ export interface ValueIndex {
   readonly source: ValueSource
   /** The scale of the value, or `undefined` if texts are listed. */
   readonly scale: Scale | undefined
+  /** The searches for listed texts, or `undefined` if listed texts are compared as a whole. */
+  readonly searches: SearchIndex | undefined
   /** The place of the set for a missing value, and for one of another type. */
   readonly missing: number
   /** The place of the set for a text that no test lists. */
   readonly unlisted: number
-  /** The place of the set for each listed text. */
+  /** The place of the set for each listed text. Empty if there are searches. */
   readonly byText: ReadonlyMap<string, number>
   /** The positions on the scale from which another set applies, in ascending order. */
   readonly limits: Float64Array
@@ -53,15 +56,15 @@ export interface Sets {
   readonly bits: number[]
 }
 
-/** The value of an index. */
-export type IndexedValue = Pick<ValueIndex, 'source' | 'scale'>
+/** The value of an index, and the kind of all its tests. */
+export type IndexedValue = Pick<ValueTest, 'source' | 'scale' | 'search'>
 
 /**
- * Builds the index of one value incrementally. The rule rows must be in ascending order. The sets
- * are appended to `sets.bits`.
+ * Builds the index of one value incrementally. The rule rows must be in ascending order. If the
+ * tests are searches, no row has more than one. The sets are appended to `sets.bits`.
  */
 export function* indexValue(
-  { source, scale }: IndexedValue,
+  { source, scale, search }: IndexedValue,
   rows: readonly ValueRow[],
   sets: Sets,
 ): Incremental<ValueIndex> {
@@ -93,7 +96,8 @@ export function* indexValue(
     scale,
     missing: append(sets.bits, missing),
     unlisted,
-    byText: yield* appendTexts(sets, unlisted, differences),
+    searches: search && new SearchIndex(search, differences, sets.bits),
+    byText: yield* appendTexts(sets, unlisted, search === undefined ? differences : new Map()),
     ...(yield* appendPositions(sets, unlisted, changes)),
     conditions: all.map(({ condition }) => condition),
     rows: all.map(({ row }) => row),
@@ -244,15 +248,33 @@ function* appendPositions(
 /** The result of `placeOf` if the tests of a value are evaluated one by one, with `keepRows`. */
 export const NOWHERE = -1
 
-/** Returns the place of the set of matching rows for a value, or `NOWHERE`. */
-export function placeOf(index: ValueIndex, value: JsonValue | undefined): number {
+/**
+ * Returns the place of the full set of matching rows for a value, or `NOWHERE`. The set can be
+ * created in the room.
+ */
+export function placeOf(index: ValueIndex, value: JsonValue | undefined, room: Room): number {
+  const place = storedPlaceOf(index, value, room)
+  if (place >= NOWHERE) return place
+  // The set is sparse.
+  const { bits } = room
+  copy(bits[~place] ?? 0, room)
+  toggle(bits, room.place, [bits, bits[~place + 1] ?? 0, bits[~place + 2] ?? 0])
+  return room.place
+}
+
+function storedPlaceOf(index: ValueIndex, value: JsonValue | undefined, room: Room): number {
   if (value === undefined) return index.missing
-  const { scale } = index
-  if (scale === undefined) {
+  const { scale, searches } = index
+  if (searches !== undefined && typeof value === 'string') {
+    const isOfArrays = searches.kind.place === 'element'
+    return isOfArrays ? index.missing : searches.placeOf(value, index.unlisted, room)
+  }
+  if (searches === undefined && scale === undefined) {
     const text = scalarText(value)
     return text === undefined ? NOWHERE : (index.byText.get(text) ?? index.unlisted)
   }
   if (typeof value === 'object') return NOWHERE
+  if (scale === undefined) return index.missing
   const position = scale.positionOf(value)
   if (position === undefined) return index.missing
   if (Number.isNaN(position)) return NOWHERE
@@ -271,16 +293,17 @@ function countUpTo(limits: Float64Array, position: number): number {
   return low
 }
 
-/** Copies the sparse set at a place to `room` as a full set. `bits` contains both. */
-export function expand(place: number, room: number, words: number, bits: Int32Array): void {
-  const base = bits[~place] ?? 0
-  bits.copyWithin(room, base, base + words)
-  toggle(bits, room, [bits, bits[~place + 1] ?? 0, bits[~place + 2] ?? 0])
-}
-
-/** Removes from `rows` all rule rows with a condition that the value does not match. */
-export function keepRows(index: ValueIndex, value: JsonValue, rows: Int32Array): void {
+/** Removes from `rows` all rule rows with a test that the value, which has no place, does not pass. */
+export function keepRows(index: ValueIndex, value: JsonValue, rows: Int32Array, room: Room): void {
   const texts = Array.isArray(value) ? textsOf(value) : undefined
+  const { searches } = index
+  if (texts !== undefined && searches?.kind.place === 'element') {
+    const place = searches.placeOfElements(texts, index.unlisted, room)
+    for (let word = 0; word < room.words; word += 1) {
+      rows[word] = (rows[word] ?? 0) & (room.bits[place + word] ?? 0)
+    }
+    return
+  }
   for (const [number, condition] of index.conditions.entries()) {
     const row = index.rows[number] ?? 0
     const word = rows[row >>> 5] ?? 0

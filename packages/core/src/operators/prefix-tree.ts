@@ -1,9 +1,12 @@
+const ASCII = 128
+
 /**
  * A prefix tree (trie) of the UTF-16 units of texts. Nodes are numbered breadth first, the root has
- * number 0. The children of a node have consecutive numbers, in the order of their units. A text
- * that starts with another text of the list is omitted. Each leaf is the end of a text.
+ * number 0. The children of a node have consecutive numbers, in the order of their units.
  */
 export class PrefixTree {
+  /** The distinct texts in ascending order. */
+  readonly texts: readonly string[]
   /** The unit of each node. The root has none. */
   readonly units: Uint16Array
   /**
@@ -11,9 +14,13 @@ export class PrefixTree {
    * node.
    */
   readonly children: Uint32Array
+  /** For each node, the index of the text that ends there plus 1, or 0 if no text ends there. */
+  readonly endings: Uint32Array
+  /** The children of the root by their units, for units of ASCII. */
+  readonly #first = new Uint32Array(ASCII)
 
-  constructor(texts: readonly string[]) {
-    const sorted = prefixFree(texts)
+  constructor(texts: Iterable<string>) {
+    const sorted = [...new Set(texts)].sort()
     const most = 1 + sorted.reduce((sum, { length }) => sum + length, 0)
     const units = new Uint16Array(most)
     const children = new Uint32Array(most + 1)
@@ -21,16 +28,21 @@ export class PrefixTree {
     const depths = new Uint32Array(most)
     const starts = new Uint32Array(most)
     const ends = new Uint32Array(most)
+    const endings = new Uint32Array(most)
     ends[0] = sorted.length
     let count = 1
     for (let node = 0; node < count; node += 1) {
       children[node] = count
       const depth = depths[node] ?? 0
       const end = ends[node] ?? 0
-      for (let at = starts[node] ?? 0; at < end; count += 1) {
-        const unit = sorted[at]?.charCodeAt(depth) ?? Number.NaN
-        // A text that ends here makes the node a leaf.
-        if (Number.isNaN(unit)) break
+      let at = starts[node] ?? 0
+      // A text precedes all longer texts that start with it.
+      if (at < end && sorted[at]?.length === depth) {
+        at += 1
+        endings[node] = at
+      }
+      for (; at < end; count += 1) {
+        const unit = sorted[at]?.charCodeAt(depth) ?? 0
         starts[count] = at
         while (at < end && sorted[at]?.charCodeAt(depth) === unit) at += 1
         ends[count] = at
@@ -39,17 +51,24 @@ export class PrefixTree {
       }
     }
     children[count] = count
+    this.texts = sorted
     this.units = units.slice(0, count)
     this.children = children.slice(0, count + 1)
+    this.endings = endings.slice(0, count)
+    for (let child = 1; child < (children[1] ?? 0); child += 1) {
+      const unit = units[child] ?? 0
+      if (unit < ASCII) this.#first[unit] = child
+    }
   }
 
-  /** Returns `true` if a text of the list ends at the node. */
-  isLeaf(node: number): boolean {
-    return this.children[node] === this.children[node + 1]
+  /** Returns `true` if a text ends at the node. */
+  isEnd(node: number): boolean {
+    return this.endings[node] !== 0
   }
 
   /** Returns the child of a node with a unit, or 0 if there is none. */
   childOf(node: number, unit: number): number {
+    if (node === 0 && unit < ASCII) return this.#first[unit] ?? 0
     const { units, children } = this
     let low = children[node] ?? 0
     let high = (children[node + 1] ?? 0) - 1
@@ -62,24 +81,52 @@ export class PrefixTree {
   }
 
   /**
-   * Returns `true` if the text starts with a text of the list. If `from` is `end`, the units of the
-   * text are read in reverse order.
+   * Returns `true` if `text` starts with a text of the tree. If `from` is `end`, the units of
+   * `text` are read in reverse order.
    */
   isIn(text: string, from: 'start' | 'end'): boolean {
     const { length } = text
     let node = 0
-    for (let at = 0; at < length && !this.isLeaf(node); at += 1) {
+    for (let at = 0; at < length && !this.isEnd(node); at += 1) {
       node = this.childOf(node, text.charCodeAt(from === 'start' ? at : length - 1 - at))
       if (node === 0) return false
     }
-    return this.isLeaf(node)
+    return this.isEnd(node)
+  }
+
+  /**
+   * Returns the node of the longest suffix of the path to `from`, followed by `unit`, that is in
+   * the tree. Returns 0, the root, if there is none. `links` are the suffix links.
+   */
+  nodeAfter(from: number, unit: number, links: Uint32Array): number {
+    for (let node = from; ; node = links[node] ?? 0) {
+      const child = this.childOf(node, unit)
+      if (child !== 0 || node === 0) return child
+    }
+  }
+
+  /**
+   * Returns the suffix link of each node: the node of the longest suffix of its path that is in the
+   * tree, except for the path itself.
+   */
+  suffixLinks(): Uint32Array {
+    const { units, children } = this
+    const links = new Uint32Array(units.length)
+    // The order is breadth first, so that the link of a node is known before its children.
+    for (let node = 1; node < units.length; node += 1) {
+      const end = children[node + 1] ?? 0
+      for (let child = children[node] ?? 0; child < end; child += 1) {
+        links[child] = this.nodeAfter(links[node] ?? 0, units[child] ?? 0, links)
+      }
+    }
+    return links
   }
 }
 
 /**
  * Returns the texts sorted by UTF-16 units, without texts that start with another text of the list.
  */
-function prefixFree(texts: readonly string[]): readonly string[] {
+export function prefixFree(texts: readonly string[]): readonly string[] {
   const kept: string[] = []
   for (const text of [...texts].sort()) {
     const last = kept.at(-1)

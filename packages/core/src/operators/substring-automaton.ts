@@ -37,10 +37,10 @@ export class SubstringAutomaton {
     this.#states = new Int32Array(length)
     this.#fallbacks = new Int32Array(length)
     this.#rows = new Int32Array(this.#placeRows())
-    if (tree.isLeaf(0)) this.#states[0] = FOUND
+    if (tree.isEnd(0)) this.#states[0] = FOUND
+    const links = tree.suffixLinks()
     // The order is breadth first, so that the fallbacks of a node are complete before the node.
-    const endings = new Uint32Array(length)
-    for (let node = 0; node < length; node += 1) this.#complete(node, endings)
+    for (let node = 0; node < length; node += 1) this.#complete(node, links)
   }
 
   /** Returns `true` if the text contains a text of the list. */
@@ -91,11 +91,8 @@ export class SubstringAutomaton {
     return end
   }
 
-  /**
-   * Fills the row of a node, if it has one, and sets the fallbacks of its children. `endings`
-   * contains the fallback node of each node.
-   */
-  #complete(node: number, endings: Uint32Array): void {
+  /** Fills the row of a node, if it has one, and sets the fallbacks of its children. */
+  #complete(node: number, links: Uint32Array): void {
     const { children, units } = this.#tree
     const { count, units: byNumber } = this.#numbers
     const row = this.#states[node] ?? 0
@@ -106,23 +103,10 @@ export class SubstringAutomaton {
     const end = children[node + 1] ?? 0
     for (let child = children[node] ?? 0; child < end; child += 1) {
       const unit = units[child] ?? 0
-      const ending = node === 0 ? 0 : this.#nodeAfter(endings[node] ?? 0, unit, endings)
-      const state = this.#states[ending] ?? 0
-      endings[child] = ending
+      const state = this.#states[links[child] ?? 0] ?? 0
       this.#fallbacks[child] = state
-      if (this.#tree.isLeaf(child) || state === FOUND) this.#states[child] = FOUND
+      if (this.#tree.isEnd(child) || state === FOUND) this.#states[child] = FOUND
       if (row >= 0) this.#rows[row + this.#numbers.of(unit)] = this.#states[child] ?? 0
-    }
-  }
-
-  /**
-   * Returns the node of the longest suffix of the path to `from`, followed by `unit`. Returns 0,
-   * the root, if there is none.
-   */
-  #nodeAfter(from: number, unit: number, endings: Uint32Array): number {
-    for (let node = from; ; node = endings[node] ?? 0) {
-      const child = this.#tree.childOf(node, unit)
-      if (child !== 0 || node === 0) return child
     }
   }
 }

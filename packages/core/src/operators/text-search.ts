@@ -1,4 +1,4 @@
-import { PrefixTree } from './prefix-tree.ts'
+import { PrefixTree, prefixFree } from './prefix-tree.ts'
 import { SubstringAutomaton } from './substring-automaton.ts'
 
 /** Returns `true` if one of the listed texts is found in a text. */
@@ -12,14 +12,14 @@ const SHORT = 16
 /** Creates a search for any text of the list at the start of a text. */
 export function searchStart(list: readonly string[]): TextSearch {
   if (list.length <= FEW) return (text) => list.some((each) => text.startsWith(each))
-  const tree = new PrefixTree(list)
+  const tree = new PrefixTree(prefixFree(list))
   return (text) => tree.isIn(text, 'start')
 }
 
 /** Creates a search for any text of the list at the end of a text. */
 export function searchEnd(list: readonly string[]): TextSearch {
   if (list.length <= FEW) return (text) => list.some((each) => text.endsWith(each))
-  const tree = new PrefixTree(list.map(reversed))
+  const tree = new PrefixTree(prefixFree(list.map(reversed)))
   return (text) => tree.isIn(text, 'end')
 }
 
@@ -28,7 +28,7 @@ export function searchAnywhere(list: readonly string[]): TextSearch {
   if (list.length <= FEW && list.every(({ length }) => length <= SHORT)) {
     return (text) => list.some((each) => text.includes(each))
   }
-  const automaton = new SubstringAutomaton(new PrefixTree(list))
+  const automaton = new SubstringAutomaton(new PrefixTree(prefixFree(list)))
   return (text) => automaton.isIn(text)
 }
 
@@ -36,7 +36,7 @@ export function searchAnywhere(list: readonly string[]): TextSearch {
  * Returns the text with its UTF-16 units in reverse order. Split surrogate pairs do no harm,
  * because the searched text is also read in reverse order.
  */
-function reversed(text: string): string {
+export function reversed(text: string): string {
   let result = ''
   for (let at = text.length - 1; at >= 0; at -= 1) result += text.charAt(at)
   return result
