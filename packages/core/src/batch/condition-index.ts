@@ -3,6 +3,7 @@ import type { Incremental } from '../model/incremental.ts'
 import type { CompiledCondition } from '../operators/condition.ts'
 import { addTo, packed, type SparseBits } from './bit-set.ts'
 import { type RuleRow, sourceOf, type ValueTest } from './rule-row.ts'
+import type { IndexBits } from './search-index.ts'
 import { type IndexedValue, indexValue, type ValueIndex, type ValueRow } from './value-index.ts'
 import type { ValueSource } from './value-source.ts'
 
@@ -11,17 +12,10 @@ import type { ValueSource } from './value-source.ts'
  * Each value of a context removes the rule rows that do not match, so that the work grows with the
  * number of values, not with the number of rule rows. Created by `indexRuleRows`.
  */
-export interface ConditionIndex {
-  /** The number of words of a set of rule rows. */
-  readonly words: number
+export interface ConditionIndex extends IndexBits {
   /** The set of the rule rows that can match. */
   readonly possible: Int32Array
   readonly values: readonly ValueIndex[]
-  /**
-   * The set of all rows, followed by the sets of all value indexes, and at the end by room for one
-   * set of each value index.
-   */
-  readonly bits: Int32Array
   /** The ids of the segments that rule rows require. */
   readonly segmentIds: readonly string[]
   /** The sparse set of the rule rows that require each segment, in the order of `segmentIds`. */
@@ -117,17 +111,20 @@ class IndexBuilder {
     // One array for all sets, for locality of memory access.
     const bits = new Array<number>(words).fill(-1)
     const values: ValueIndex[] = []
-    for (const { value, rows } of this.#values.values()) {
+    // Values with tests in many rows come first, because they remove the rows of other tests.
+    const sorted = [...this.#values.values()].sort((a, b) => b.rows.length - a.rows.length)
+    for (const { value, rows } of sorted) {
       values.push(yield* indexValue(value, rows, { words, bits }))
     }
     yield
-    const withRoom = new Int32Array(bits.length + words * values.length)
+    const withRoom = new Int32Array(bits.length + words)
     withRoom.set(bits)
     return {
       words,
       possible: this.#possible,
       values,
       bits: withRoom,
+      room: bits.length,
       segmentIds: [...this.#segments.keys()],
       rowsBySegment: packed([...this.#segments.values()]),
       unindexed: [...this.#unindexed].map(([condition, rows]) => {

@@ -221,6 +221,18 @@ describe('Conditions and segments that are evaluated separately', () => {
     expect(readsOf(flagSet, 'pro')).toBe(readsOf(single, 'pro'))
   })
 
+  it('A value is read only if a rule that may match depends on it', () => {
+    const onlyCountry = { attribute: 'country', operator: 'contains', value: 'a' }
+    const flagSet = compileFlagSet(
+      flagSetDefinition([
+        withRule('both', onlyCountry, onPlan('pro')),
+        withRule('plan', onPlan('pro')),
+      ]),
+    )
+    expect(readsOf(flagSet, 'free')).toBe(0)
+    expect(readsOf(flagSet, 'pro')).toBe(1)
+  })
+
   it('A segment that depends only on the text of attributes is not evaluated separately', () => {
     const rules = [{ attribute: 'country', operator: 'eq', value: 'abc' }]
     const flag = flagDefinition('flag', { rules: [ruleDefinition({ segmentId: 's' })] })

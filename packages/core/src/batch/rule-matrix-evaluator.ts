@@ -10,7 +10,7 @@ import type { ConditionIndex } from './condition-index.ts'
 import { codeIn, NOTHING, PHASE } from './outcome-table.ts'
 import type { IndexSlots, RuleMatrix, Shard } from './rule-matrix.ts'
 import type { IndexedSegment } from './segment-index.ts'
-import { keepRows, NOWHERE, placeOf } from './value-index.ts'
+import { keepRows } from './value-index.ts'
 import { readSource } from './value-source.ts'
 
 /** Evaluates conditions, segments and rules that a rule matrix does not contain. */
@@ -49,8 +49,6 @@ export class RuleMatrixEvaluator {
   #from = 0
   /** The values of the context, in the order of the sources of the rule matrix. */
   readonly #values: (JsonValue | undefined | typeof UNREAD)[]
-  /** The places of the sets for the values, in the current condition index. */
-  readonly #places: Int32Array
   /** The result of each segment: 0 if not evaluated, 1 if it matches, -1 if not. */
   readonly #segments: Int8Array
   /** The rule rows of segments that have not been removed. */
@@ -76,8 +74,6 @@ export class RuleMatrixEvaluator {
     const flags = most((shard) => shard.flags.length / 4)
     this.#matrix = matrix
     this.#values = matrix.sources.map(() => UNREAD)
-    const indexes = [segments.index, ...shards.map(({ group }) => group.index)]
-    this.#places = new Int32Array(Math.max(...indexes.map(({ values }) => values.length)) + 2)
     this.#segments = new Int8Array(segments.ids.length)
     this.#segmentRows = new Int32Array(segments.index.words)
     this.#evaluated = new Uint8Array(segments.index.unindexed.length)
@@ -116,40 +112,11 @@ export class RuleMatrixEvaluator {
 
   /** Removes from `rows` all rule rows with a test that a value does not pass. */
   #keepRows(index: ConditionIndex, slots: readonly number[], rows: Int32Array): void {
-    const { values, words, bits } = index
-    const places = this.#places
-    const room = { words, bits, place: bits.length - words }
+    const { values } = index
     for (let number = 0; number < values.length; number += 1) {
       const each = values[number]
-      const value = this.#valueAt(slots[number] ?? 0)
-      if (each !== undefined && typeof value === 'object') keepRows(each, value, rows, room)
-    }
-    // Getters in the context can evaluate other contexts. From here on, no getter is called.
-    let count = 0
-    for (let number = 0; number < values.length; number += 1) {
-      const each = values[number]
-      const value = this.#values[slots[number] ?? 0]
-      if (each === undefined || typeof value === 'object' || value === UNREAD) continue
-      const place = placeOf(each, value, room)
-      if (place === NOWHERE) {
-        if (value !== undefined) keepRows(each, value, rows, room)
-        continue
-      }
-      places[count] = place
-      count += 1
-      if (place === room.place) room.place -= words
-    }
-    // The set at offset 0 contains all rows. It completes a group of fewer than three sets.
-    places[count] = 0
-    places[count + 1] = 0
-    for (let at = 0; at < count; at += 3) {
-      const first = places[at] ?? 0
-      const second = places[at + 1] ?? 0
-      const third = places[at + 2] ?? 0
-      for (let word = 0; word < words; word += 1) {
-        const kept = (bits[first + word] ?? 0) & (bits[second + word] ?? 0)
-        rows[word] = (rows[word] ?? 0) & kept & (bits[third + word] ?? 0)
-      }
+      if (each === undefined || !intersects(rows, each.tested, 0)) continue
+      keepRows(each, this.#valueAt(slots[number] ?? 0), rows, index)
     }
   }
 

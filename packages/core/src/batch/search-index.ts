@@ -2,12 +2,14 @@ import type { SearchKind } from '../operators/list-search.ts'
 import { PrefixTree } from '../operators/prefix-tree.ts'
 import { reversed } from '../operators/text-search.ts'
 
-/** The bit sets of a condition index, and the place in which the next set can be created. */
-export interface Room {
+/** The bit sets of a condition index. */
+export interface IndexBits {
   /** The size of a set of all rule rows, in 32-bit words. */
   readonly words: number
+  /** All sets, followed by room for one set. */
   readonly bits: Int32Array
-  place: number
+  /** The place of the room. */
+  readonly room: number
 }
 
 /**
@@ -52,7 +54,7 @@ export class SearchIndex {
    * Returns the place of the set for a text. `unlisted` is the place of the set for a text in which
    * no listed text is found.
    */
-  placeOf(text: string, unlisted: number, room: Room): number {
+  placeOf(text: string, unlisted: number, bits: IndexBits): number {
     const { fold, place } = this.kind
     const searched = fold(text)
     const { length } = searched
@@ -73,39 +75,39 @@ export class SearchIndex {
         reached[each] = search
         const ending = tree.endings[each] ?? 0
         if (ending === 0) continue
-        if (found === unlisted) found = copy(unlisted, room)
-        this.#invert(ending - 1, unlisted, room)
+        if (found === unlisted) found = copy(unlisted, bits)
+        this.#invert(ending - 1, unlisted, bits)
       }
     }
     return found
   }
 
   /** Returns the place of the set for an array with these scalars, like `placeOf`. */
-  placeOfElements(texts: Iterable<string>, unlisted: number, room: Room): number {
+  placeOfElements(texts: Iterable<string>, unlisted: number, bits: IndexBits): number {
     let found = unlisted
     for (const text of texts) {
       const index = this.#indexes.get(text)
       if (index === undefined) continue
-      if (found === unlisted) found = copy(unlisted, room)
-      this.#invert(index, unlisted, room)
+      if (found === unlisted) found = copy(unlisted, bits)
+      this.#invert(index, unlisted, bits)
     }
     return found
   }
 
-  /** Sets the rule rows that list a text to the opposite of their results in `unlisted`. */
-  #invert(index: number, unlisted: number, { bits, place }: Room): void {
+  /** Sets the rule rows in the room that list a text to the opposite of their results in `unlisted`. */
+  #invert(index: number, unlisted: number, { bits, room }: IndexBits): void {
     const end = this.#offsets[index + 1] ?? 0
     for (let pair = this.#offsets[index] ?? 0; pair < end; pair += 2) {
       const word = bits[pair] ?? 0
       const mask = bits[pair + 1] ?? 0
-      const kept = (bits[place + word] ?? 0) & ~mask
-      bits[place + word] = kept | (~(bits[unlisted + word] ?? 0) & mask)
+      const kept = (bits[room + word] ?? 0) & ~mask
+      bits[room + word] = kept | (~(bits[unlisted + word] ?? 0) & mask)
     }
   }
 }
 
 /** Copies a set to the room, and returns its place there. */
-export function copy(from: number, { words, bits, place }: Room): number {
-  bits.copyWithin(place, from, from + words)
-  return place
+export function copy(from: number, { words, bits, room }: IndexBits): number {
+  bits.copyWithin(room, from, from + words)
+  return room
 }

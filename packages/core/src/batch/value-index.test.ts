@@ -5,7 +5,7 @@ import type { JsonValue } from '../model/json.ts'
 import { compileCondition, holdsFor } from '../operators/condition.ts'
 import { has } from './bit-set.ts'
 import { conditionsRow } from './rule-row.ts'
-import { indexValue, keepRows, NOWHERE, placeOf } from './value-index.ts'
+import { indexValue, keepRows } from './value-index.ts'
 
 type Rule = readonly ConditionDefinition[]
 
@@ -28,18 +28,15 @@ function indexOf(rules: readonly Rule[]) {
   const index = runToEnd(indexValue(first, used, { words, bits }))
   const withRoom = new Int32Array(bits.length + words)
   withRoom.set(bits)
-  const room = { words, bits: withRoom, place: bits.length }
-  return { index, words, room, size: bits.length }
+  return { index, words, bits: withRoom, room: bits.length, size: bits.length }
 }
 
 type Indexed = ReturnType<typeof indexOf>
 
 /** Returns the numbers of the rules that an index keeps for a value. */
-function kept({ index, words, room }: Indexed, count: number, value: JsonValue | undefined) {
-  const place = placeOf(index, value, room)
-  const rows = new Int32Array(words).fill(-1)
-  if (place !== NOWHERE) rows.set(room.bits.subarray(place, place + words))
-  else if (value !== undefined) keepRows(index, value, rows, room)
+function kept(indexed: Indexed, count: number, value: JsonValue | undefined): number[] {
+  const rows = new Int32Array(indexed.words).fill(-1)
+  keepRows(indexed.index, value, rows, indexed)
   return Array.from({ length: count }, (_, row) => row).filter((row) => has(rows, row))
 }
 
@@ -257,53 +254,31 @@ describe('indexValue with searches', () => {
   })
 })
 
-describe('placeOf', () => {
-  const placesOf = ({ index, room }: Indexed, values: readonly (JsonValue | undefined)[]) =>
-    values.map((value) => placeOf(index, value, room))
-
-  it('Missing values and values of another type have the set for missing values', () => {
-    const indexed = indexOf([[on('semver_gt', '1')], [on('semver_gt', '1', true)]])
-    const { index } = indexed
-    expect(index.missing).not.toBe(index.unlisted)
-    const values = [undefined, 'x', 7, true, '1.2.3.4']
-    expect(placesOf(indexed, values)).toEqual(values.map(() => index.missing))
-    expect(placesOf(indexed, ['0.1.0'])).toEqual([index.unlisted])
-    const searches = indexOf([[on('contains', '1')], [on('contains', '1', true)]])
-    const { missing, unlisted } = searches.index
-    expect(placesOf(searches, [undefined, 1, true, '2'])).toEqual([
-      missing,
-      missing,
-      missing,
-      unlisted,
-    ])
-  })
-
-  it('Arrays, objects, pre-releases and numbers that are not finite have no set', () => {
-    const versions = indexOf([[on('semver_gt', '1')]])
-    const texts = indexOf([[on('eq', '1')]])
-    for (const value of [[], ['1.2.3'], {}]) {
-      expect(placesOf(versions, [value])).toEqual([NOWHERE])
-      expect(placesOf(texts, [value])).toEqual([NOWHERE])
-    }
-    expect(placesOf(versions, ['2.0.0-rc', '131072'])).toEqual([NOWHERE, NOWHERE])
-    expect(placesOf(texts, [Infinity, NaN])).toEqual([NOWHERE, NOWHERE])
-  })
-
+describe('keepRows', () => {
   it('Rules for versions keep the same pre-releases and addresses of IPv6 as without the index', () => {
     expectAsAlone(
       ['1.2.3', '2', '1.2.4'].flatMap((version) => {
         return ['semver_gt', 'semver_lte', 'semver_eq'].map((operator) => [on(operator, version)])
       }),
-      ['1.2.3-rc', '1.2.4-0', '1.2.3', '2.0.0-1', '131072.1.1', ['1.2.3', '2.0.0-a'], 'x'],
+      ['1.2.3-rc', '1.2.4-0', '1.2.3', '2.0.0-1', '131072.1.1', ['1.2.3', '2.0.0-a'], 'x', 7],
     )
     expectAsAlone(
       [[on('in_cidr', '::/0')], [on('not_in_cidr', '::/0')], [on('not_in_cidr', '10.0.0.0/8')]],
       ['::1', '10.0.0.1', '11.0.0.1', '::ffff:10.0.0.1', ['::1', '10.0.0.1'], 'x', 10],
     )
   })
-})
 
-describe('keepRows', () => {
+  it('Negated and other rules keep the values that are missing or of another type', () => {
+    const values = [undefined, 'x', 7, true, '1.2.3.4', '0.1.0', {}, [], NaN]
+    expectAsAlone([[on('semver_gt', '1')], [on('semver_gt', '1', true)]], values)
+    expectAsAlone([[on('contains', '1')], [on('contains', '1', true)]], values)
+    const all = ['array_contains_all', 'array_contains_none']
+    expectAsAlone(
+      all.flatMap((operator) => [[on(operator, '7')], [on(operator, '7', true)]]),
+      [...values, '7'],
+    )
+  })
+
   it('keepRows does not evaluate conditions of rows that have been removed', () => {
     const calls: number[] = []
     const rule = [on('gt', 1)]
@@ -323,7 +298,7 @@ describe('keepRows', () => {
     if (first === undefined) throw new Error('no test')
     const index = runToEnd(indexValue(first, tests, { words: 2, bits: [-1, -1] }))
     const rows = Int32Array.of(0b1110, -1)
-    keepRows(index, [2], rows, { words: 2, bits: Int32Array.of(-1, -1), place: 0 })
+    keepRows(index, [2], rows, { words: 2, bits: Int32Array.of(-1, -1), room: 0 })
     expect(calls).toEqual([1, 2, 40])
     expect([...rows]).toEqual([0b1010, ~(1 << 8)])
   })

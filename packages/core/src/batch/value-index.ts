@@ -4,9 +4,9 @@ import type { JsonArray, JsonValue } from '../model/json.ts'
 import { scalarText } from '../operators/comparison.ts'
 import { type CompiledCondition, holdsFor } from '../operators/condition.ts'
 import type { Scale, ScaleRange } from '../operators/scale.ts'
-import { addTo, clear } from './bit-set.ts'
+import { addTo, clear, packed, type SparseBits } from './bit-set.ts'
 import type { ValueTest } from './rule-row.ts'
-import { copy, type Room, SearchIndex } from './search-index.ts'
+import { copy, type IndexBits, SearchIndex } from './search-index.ts'
 import type { ValueSource } from './value-source.ts'
 
 /** The tests of one value in the rule row with the number `row`. */
@@ -24,6 +24,8 @@ export interface ValueRow {
  */
 export interface ValueIndex {
   readonly source: ValueSource
+  /** The rule rows with a test of the value. */
+  readonly tested: SparseBits
   /** The scale of the value, or `undefined` if texts are listed. */
   readonly scale: Scale | undefined
   /** The searches for listed texts, or `undefined` if listed texts are compared as a whole. */
@@ -70,6 +72,7 @@ export function* indexValue(
 ): Incremental<ValueIndex> {
   const others = new Array<number>(sets.words).fill(-1)
   const missing = new Array<number>(sets.words).fill(-1)
+  const tested: number[] = []
   const differences = new Map<string, number[]>()
   const changes = new Map<number, number[]>()
   let values = 0
@@ -78,6 +81,7 @@ export function* indexValue(
       values = 0
       yield
     }
+    addTo(tested, row)
     if (!tests.every(({ isForMissing }) => isForMissing)) clear(missing, row, row + 1)
     if (!tests.every(isForLowest)) clear(others, row, row + 1)
     const texts = differingTexts(tests)
@@ -93,6 +97,7 @@ export function* indexValue(
   })
   return {
     source,
+    tested: packed([tested]),
     scale,
     missing: append(sets.bits, missing),
     unlisted,
@@ -245,40 +250,61 @@ function* appendPositions(
   return { limits, places }
 }
 
-/** The result of `placeOf` if the tests of a value are evaluated one by one, with `keepRows`. */
-export const NOWHERE = -1
-
-/**
- * Returns the place of the full set of matching rows for a value, or `NOWHERE`. The set can be
- * created in the room.
- */
-export function placeOf(index: ValueIndex, value: JsonValue | undefined, room: Room): number {
-  const place = storedPlaceOf(index, value, room)
-  if (place >= NOWHERE) return place
-  // The set is sparse.
-  const { bits } = room
-  copy(bits[~place] ?? 0, room)
-  toggle(bits, room.place, [bits, bits[~place + 1] ?? 0, bits[~place + 2] ?? 0])
-  return room.place
+/** Removes from `rows` all rule rows with a test that the value does not pass. */
+export function keepRows(
+  index: ValueIndex,
+  value: JsonValue | undefined,
+  rows: Int32Array,
+  sets: IndexBits,
+): void {
+  const place = fullPlaceOf(index, value, sets)
+  if (place === undefined) {
+    keepRowsOneByOne(index, value, rows)
+    return
+  }
+  const { words, bits } = sets
+  for (let word = 0; word < words; word += 1) {
+    rows[word] = (rows[word] ?? 0) & (bits[place + word] ?? 0)
+  }
 }
 
-function storedPlaceOf(index: ValueIndex, value: JsonValue | undefined, room: Room): number {
-  if (value === undefined) return index.missing
-  const { scale, searches } = index
-  if (searches !== undefined && typeof value === 'string') {
-    const isOfArrays = searches.kind.place === 'element'
-    return isOfArrays ? index.missing : searches.placeOf(value, index.unlisted, room)
-  }
+/**
+ * Returns the place of the full set of matching rows for a value. The set can be created in the
+ * room. Returns `undefined` if the tests of the value must be evaluated one by one.
+ */
+function fullPlaceOf(
+  index: ValueIndex,
+  value: JsonValue | undefined,
+  sets: IndexBits,
+): number | undefined {
+  const place = placeOf(index, value, sets)
+  if (place === undefined || place >= 0) return place
+  // The set is sparse.
+  const { bits } = sets
+  const full = copy(bits[~place] ?? 0, sets)
+  toggle(bits, full, [bits, bits[~place + 1] ?? 0, bits[~place + 2] ?? 0])
+  return full
+}
+
+function placeOf(
+  index: ValueIndex,
+  value: JsonValue | undefined,
+  sets: IndexBits,
+): number | undefined {
+  const { scale, searches, missing, unlisted } = index
+  if (value === undefined) return missing
+  if (searches?.kind.place === 'element')
+    return Array.isArray(value) ? searches.placeOfElements(textsOf(value), unlisted, sets) : missing
+  if (searches !== undefined && typeof value === 'string')
+    return searches.placeOf(value, unlisted, sets)
   if (searches === undefined && scale === undefined) {
     const text = scalarText(value)
-    return text === undefined ? NOWHERE : (index.byText.get(text) ?? index.unlisted)
+    return text === undefined ? undefined : (index.byText.get(text) ?? unlisted)
   }
-  if (typeof value === 'object') return NOWHERE
-  if (scale === undefined) return index.missing
-  const position = scale.positionOf(value)
-  if (position === undefined) return index.missing
-  if (Number.isNaN(position)) return NOWHERE
-  return index.places[countUpTo(index.limits, position)] ?? 0
+  if (typeof value === 'object') return undefined
+  const position = scale?.positionOf(value)
+  if (position === undefined) return missing
+  return Number.isNaN(position) ? undefined : index.places[countUpTo(index.limits, position)]
 }
 
 /** Returns the number of limits, in ascending order, that are not greater than a position. */
@@ -293,17 +319,8 @@ function countUpTo(limits: Float64Array, position: number): number {
   return low
 }
 
-/** Removes from `rows` all rule rows with a test that the value, which has no place, does not pass. */
-export function keepRows(index: ValueIndex, value: JsonValue, rows: Int32Array, room: Room): void {
+function keepRowsOneByOne(index: ValueIndex, value: JsonValue | undefined, rows: Int32Array): void {
   const texts = Array.isArray(value) ? textsOf(value) : undefined
-  const { searches } = index
-  if (texts !== undefined && searches?.kind.place === 'element') {
-    const place = searches.placeOfElements(texts, index.unlisted, room)
-    for (let word = 0; word < room.words; word += 1) {
-      rows[word] = (rows[word] ?? 0) & (room.bits[place + word] ?? 0)
-    }
-    return
-  }
   for (const [number, condition] of index.conditions.entries()) {
     const row = index.rows[number] ?? 0
     const word = rows[row >>> 5] ?? 0
