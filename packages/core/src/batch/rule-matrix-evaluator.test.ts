@@ -221,6 +221,21 @@ describe('Conditions and segments that are evaluated separately', () => {
     expect(readsOf(flagSet, 'pro')).toBe(readsOf(single, 'pro'))
   })
 
+  it('The values that a segment depends on are read only if a rule that may match requires it', () => {
+    const segments = ['a', 'b'].map((id) => {
+      const attribute = id === 'a' ? 'country' : 'other'
+      return segmentDefinition(id, { rules: [{ attribute, operator: 'eq', value: 'abc' }] })
+    })
+    const requiring = (segmentId: string, plan: string) => {
+      return flagDefinition(`${segmentId} ${plan}`, {
+        rules: [ruleDefinition({ segmentId, conditions: [onPlan(plan)] })],
+      })
+    }
+    const flags = [requiring('a', 'pro'), requiring('b', 'free')]
+    const flagSet = compileFlagSet(flagSetDefinition(flags, segments))
+    expect([readsOf(flagSet, 'free'), readsOf(flagSet, 'pro')]).toEqual([0, 1])
+  })
+
   it('A value is read only if a rule that may match depends on it', () => {
     const onlyCountry = { attribute: 'country', operator: 'contains', value: 'a' }
     const flagSet = compileFlagSet(

@@ -55,7 +55,9 @@ export class RuleMatrixEvaluator {
   readonly #segmentRows: Int32Array
   /** The conditions of segments that have been evaluated separately. */
   readonly #evaluated: Uint8Array
-  #areSegmentsRead = false
+  /** The values of segments whose tests have been evaluated. */
+  readonly #tested: Uint8Array
+  #areSegmentsReset = false
   /** The rule rows of the current shard. After `#evaluateRows`, only those that match. */
   readonly #rows: Int32Array
   /**
@@ -77,6 +79,7 @@ export class RuleMatrixEvaluator {
     this.#segments = new Int8Array(segments.ids.length)
     this.#segmentRows = new Int32Array(segments.index.words)
     this.#evaluated = new Uint8Array(segments.index.unindexed.length)
+    this.#tested = new Uint8Array(segments.index.values.length)
     this.#rows = new Int32Array(most(({ possible }) => possible.length))
     // Has room for one more flag, because `#takeFirst` also writes flags that it does not add.
     this.#waiting = new Int32Array(2 * (flags + 1))
@@ -94,7 +97,7 @@ export class RuleMatrixEvaluator {
     }
     this.#values.fill(UNREAD)
     this.#segments.fill(0)
-    this.#areSegmentsRead = false
+    this.#areSegmentsReset = false
     this.#scope = NO_SCOPE
     this.#codes = NO_CODES
   }
@@ -110,14 +113,14 @@ export class RuleMatrixEvaluator {
     return value
   }
 
-  /** Removes from `rows` all rule rows with a test that a value does not pass. */
-  #keepRows(index: ConditionIndex, slots: readonly number[], rows: Int32Array): void {
-    const { values } = index
-    for (let number = 0; number < values.length; number += 1) {
-      const each = values[number]
-      if (each === undefined || !intersects(rows, each.tested, 0)) continue
-      keepRows(each, this.#valueAt(slots[number] ?? 0), rows, index)
-    }
+  /**
+   * Removes from `rows` all rule rows with a test that a value does not pass. The value is read only
+   * if a remaining rule row depends on it.
+   */
+  #testValue(index: ConditionIndex, slots: IndexSlots, number: number, rows: Int32Array): void {
+    const each = index.values[number]
+    if (each === undefined || !intersects(rows, each.tested, 0)) return
+    keepRows(each, this.#valueAt(slots.values[number] ?? 0), rows, index)
   }
 
   /** Sets `#rows` to the rule rows of the shard that match. */
@@ -126,7 +129,9 @@ export class RuleMatrixEvaluator {
     const { segmentIds, rowsBySegment, unindexed } = index
     const rows = this.#rows
     rows.set(possible)
-    this.#keepRows(index, slots.values, rows)
+    for (let number = 0; number < index.values.length; number += 1) {
+      this.#testValue(index, slots, number, rows)
+    }
     let at = 0
     for (let number = 0; number < segmentIds.length; number += 1) {
       const slot = segmentSlots[number] ?? 0
@@ -169,14 +174,19 @@ export class RuleMatrixEvaluator {
 
   #decide(indexed: IndexedSegment, slot: number): boolean {
     const { segments: all, segmentSlots, keySlots } = this.#matrix
-    const { segment, keys, isSeparate, conditions, required } = indexed
+    const { segment, keys, isSeparate, values, conditions, required } = indexed
     if (segment === undefined) return false
     if (isSeparate) return this.#scope.isInSegment(all.ids[slot] ?? '')
     const key = keys && toKeyText(this.#valueAt(keySlots[slot] ?? 0))
     if (key !== undefined && segment.excluded.has(key)) return false
     if (key !== undefined && segment.included.has(key)) return true
-    if (!this.#areSegmentsRead) this.#readSegments()
+    if (!this.#areSegmentsReset) this.#resetSegments()
     const rows = this.#segmentRows
+    for (const number of values) {
+      if (this.#tested[number] === 1) continue
+      this.#tested[number] = 1
+      this.#testValue(all.index, segmentSlots, number, rows)
+    }
     for (const number of conditions) {
       if (this.#evaluated[number] === 1) continue
       this.#evaluated[number] = 1
@@ -190,12 +200,11 @@ export class RuleMatrixEvaluator {
     return intersects(rows, indexed.rows, 0)
   }
 
-  #readSegments(): void {
-    const { segments, segmentSlots } = this.#matrix
-    this.#areSegmentsRead = true
+  #resetSegments(): void {
+    this.#areSegmentsReset = true
     this.#evaluated.fill(0)
-    this.#segmentRows.set(segments.index.possible)
-    this.#keepRows(segments.index, segmentSlots.values, this.#segmentRows)
+    this.#tested.fill(0)
+    this.#segmentRows.set(this.#matrix.segments.index.possible)
   }
 
   /** Writes the code of the first target or rule of each flag that serves a variation. */

@@ -187,6 +187,7 @@ describe('indexSegments', () => {
       ...[[{ slot: 1, place: 0 }], ofMiddle, [], []],
     ])
     expect(indexed.segments.map(({ conditions }) => conditions)).toEqual([[0], [0], [], []])
+    expect(indexed.segments.map(({ values }) => values)).toEqual([[], [], [0], []])
   })
 
   it('The segment index is rebuilt if rules require another list of segments', () => {

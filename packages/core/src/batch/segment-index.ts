@@ -1,4 +1,5 @@
 import type { CompiledSegment } from '../evaluation/segment.ts'
+import { getOrMake } from '../model/get-or-make.ts'
 import { runToEnd } from '../model/incremental.ts'
 import { addTo, endOf, packed, type SparseBits } from './bit-set.ts'
 import { type ConditionIndex, indexRuleRows } from './condition-index.ts'
@@ -23,6 +24,8 @@ export interface IndexedSegment {
   readonly keys: ValueSource | undefined
   /** The rule rows. The segment matches if one of them matches. */
   readonly rows: SparseBits
+  /** The indexes in `index.values` of the values that the rule rows depend on. */
+  readonly values: readonly number[]
   /** The indexes in `index.unindexed` of the conditions that the rule rows have. */
   readonly conditions: readonly number[]
   /** The segments that the rule rows require. */
@@ -51,14 +54,14 @@ export function indexSegments(
   const rows: RuleRow[] = []
   const found: {
     readonly segment: CompiledSegment | undefined
-    own: readonly RuleRow[] | undefined
+    rows: readonly RuleRow[] | undefined
   }[] = []
   // The iteration of a map includes elements that are added meanwhile.
   for (const id of slots.keys()) {
     const segment = find(id)
-    const own = segment === undefined ? [] : rowsOf(segment)
-    found.push({ segment, own })
-    for (const { segmentIds } of own ?? []) {
+    const rowsOfSegment = segment === undefined ? [] : rowsOf(segment)
+    found.push({ segment, rows: rowsOfSegment })
+    for (const { segmentIds } of rowsOfSegment ?? []) {
       for (const each of segmentIds) if (!slots.has(each)) slots.set(each, slots.size)
     }
   }
@@ -67,22 +70,28 @@ export function indexSegments(
   }
   const all = [...slots.keys()]
   if (previous?.ids.length === all.length && all.every(isSame)) return previous
-  const numbers = found.map(({ own = [] }) => own.map((row) => rows.push(row) - 1))
+  const numbers = found.map((each) => (each.rows ?? []).map((row) => rows.push(row) - 1))
   const index = runToEnd(indexRuleRows(rows, (row) => row))
   const conditionNumbers = new Map(index.unindexed.map((each, at) => [each.condition, at]))
   const places = placesBySegment(index)
-  const segments = found.map(({ segment, own }, slot): IndexedSegment => {
-    const conditions = (own ?? []).flatMap((row) => row.conditions)
-    const required = (own ?? []).flatMap((row) => row.segmentIds)
+  const valuesByRow = new Map<number, number[]>()
+  for (const [at, value] of index.values.entries()) {
+    for (const row of value.rows) getOrMake(valuesByRow, row, () => []).push(at)
+  }
+  const segments = found.map(({ segment, rows: rowsOfSegment }, slot): IndexedSegment => {
+    const own = numbers[slot] ?? []
+    const conditions = (rowsOfSegment ?? []).flatMap((row) => row.conditions)
+    const required = (rowsOfSegment ?? []).flatMap((row) => row.segmentIds)
     return {
       segment,
       keys: keysOf(segment),
-      rows: setOf(numbers[slot] ?? []),
+      rows: setOf(own),
+      values: Array.from(new Set(own.flatMap((row) => valuesByRow.get(row) ?? []))),
       conditions: Array.from(new Set(conditions), (each) => conditionNumbers.get(each) ?? 0),
       required: Array.from(new Set(required), (id) => {
         return { slot: slots.get(id) ?? 0, place: places.get(id) ?? 0 }
       }),
-      isSeparate: own === undefined,
+      isSeparate: rowsOfSegment === undefined,
     }
   })
   return { ids: all, segments, index }
