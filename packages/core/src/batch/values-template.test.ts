@@ -94,6 +94,10 @@ describe('ValuesTemplate', () => {
 
   it.each([
     ['rare other values', (at: number, turn: number) => ((at + turn) % 20 === 0 ? 2 : 1)],
+    [
+      'one frequent value for half of the flags',
+      (at: number, turn: number) => (at % 2) * (turn % 3),
+    ],
     ['equally frequent values', (at: number, turn: number) => (at * turn + turn) % 3],
     [
       'a change of the most frequent value',

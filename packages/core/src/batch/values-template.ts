@@ -11,12 +11,12 @@ const VOTES = 32
 const VOTING_PERIOD = 8_192
 
 /**
- * If the votes lead by less than this share on average, and there are at most `MAX_ALL_SET` names,
- * all values are set. Setting every value in the same order is then faster, because the processor
- * predicts the order.
+ * If the votes for the value of a flag lead by less than this share, and there are at most
+ * `MAX_ALWAYS_SET` names, the value is always set. Setting the same values in the same order is
+ * faster than setting other values each time, because the processor predicts the order.
  */
 const MIN_LEAD = 0.4
-const MAX_ALL_SET = 512
+const MAX_ALWAYS_SET = 512
 
 /**
  * Identical functions that copy an object. V8 caches the hidden classes of copied objects for each
@@ -135,16 +135,16 @@ export class ValuesTemplate {
       leads[at] = lead === 0 || candidates[at] === own ? lead + 1 : lead - 1
     }
     if (this.#base !== undefined && number < VOTES - 1) return
-    const lead = leads.reduce((sum, each) => sum + each, 0) / (number + 1)
-    const areAllSet = lead < MIN_LEAD * length && length <= MAX_ALL_SET
-    this.#base = this.#baseOf(candidates.slice(), areAllSet)
+    this.#base = this.#baseOf(candidates, leads, number + 1)
     if (number === VOTES - 1) this.#votes = undefined
   }
 
-  #baseOf(served: Int32Array, areAllSet: boolean): Base {
+  #baseOf(candidates: Int32Array, leads: Int32Array, votes: number): Base {
     const object: Values = Object.fromEntries(this.#names.map((name) => [name, null]))
-    for (const [at, own] of served.entries()) this.#set(object, at, own)
-    return { object, served: areAllSet ? served.fill(-1) : served }
+    for (const [at, own] of candidates.entries()) this.#set(object, at, own)
+    const minLead = candidates.length <= MAX_ALWAYS_SET ? MIN_LEAD * votes : 0
+    const served = candidates.map((own, at) => ((leads[at] ?? 0) < minLead ? -1 : own))
+    return { object, served }
   }
 }
 
