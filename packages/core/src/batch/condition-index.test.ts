@@ -258,17 +258,20 @@ describe('The parts of indexRuleRows', () => {
     const rows = [
       rowOf(onPlan('contains', 'a'), onPlan('starts_with', 'a'), onPlan('eq', 'a')),
       rowOf(onPlan('not_contains', 'b'), onPlan('contains_ci', 'a')),
-      rowOf(onPlan('array_contains_all', 'a'), onPlan('array_contains_none', 'b')),
+      rowOf(
+        ...['a', 'b'].map((text) => onPlan('array_contains_all', text)),
+        onPlan('array_contains_none', 'c'),
+      ),
     ]
     const { index } = indexOf(rows)
     expect(index.unindexed).toEqual([])
     expect(index.values.map(({ searches }) => searches?.kind.name)).toEqual([
       ...['anywhere', 'start', undefined, 'anywhere, in lower case'],
-      // The second test of a row is in another index.
-      ...['element', 'element'],
+      // The second and third test of a row are in other indexes.
+      ...['element', 'element', 'element'],
     ])
     expect(index.values.map(({ rows: numbers }) => numbers)).toEqual([
-      ...[[0, 1], [0], [0], [1], [2], [2]],
+      ...[[0, 1], [0], [0], [1], [2], [2], [2]],
     ])
   })
 

@@ -241,6 +241,31 @@ describe('indexValue with searches', () => {
     expectAsAlone(rules, [...arrays, ...values])
   })
 
+  it.each<[operator: string, matching: JsonValue, other: JsonValue]>([
+    ['contains', 'a b', 'c'],
+    ['ends_with', 'b', 'c'],
+    ['array_contains_all', ['a', 'b'], ['c']],
+  ])('The index of %s evaluates no condition by itself', (operator, matching, other) => {
+    const rule = [on(operator, 'b')]
+    const [test] = conditionsRow(conditionsOf(rule), rule, null)?.tests ?? []
+    if (test?.condition === undefined) throw new Error('no condition')
+    const condition = {
+      ...test.condition,
+      test: () => {
+        throw new Error('the condition has been evaluated')
+      },
+    }
+    const sets = { words: 1, bits: [-1] }
+    const index = runToEnd(indexValue(test, [{ row: 0, tests: [{ ...test, condition }] }], sets))
+    const bits = Int32Array.of(...sets.bits, 0)
+    const kept = [matching, other, undefined].map((value) => {
+      const rows = Int32Array.of(-1)
+      keepRows(index, value, rows, { words: 1, bits, room: sets.bits.length })
+      return rows[0]
+    })
+    expect(kept).toEqual([-1, -2, -2])
+  })
+
   it('A search of a long text with many repetitions uses each part of the index once', () => {
     // Without a limit, this search would take 10 billion steps.
     const repeated = Array.from(
