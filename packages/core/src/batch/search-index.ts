@@ -38,7 +38,11 @@ export class SearchIndex {
     const pairs = new Map(Array.from(rows, ([text, each]) => [read(text), each]))
     const tree = new PrefixTree(pairs.keys())
     const offsets = [bits.length]
-    for (const text of tree.texts) offsets.push(bits.push(...(pairs.get(text) ?? [])))
+    for (const text of tree.texts) {
+      // Not one `push` of all numbers, because the number of arguments is limited.
+      for (const number of pairs.get(text) ?? []) bits.push(number)
+      offsets.push(bits.length)
+    }
     this.kind = kind
     this.#tree = tree
     this.#indexes = new Map(
