@@ -1,7 +1,7 @@
 import { getOrMake } from '../model/get-or-make.ts'
 import type { Incremental } from '../model/incremental.ts'
-import type { JsonArray, JsonValue } from '../model/json.ts'
-import { scalarText } from '../operators/comparison.ts'
+import type { JsonValue } from '../model/json.ts'
+import { scalarText, scalarTexts } from '../operators/comparison.ts'
 import { type CompiledCondition, holdsFor } from '../operators/condition.ts'
 import type { Scale, ScaleRange } from '../operators/scale.ts'
 import { addTo, clear, packed, type SparseBits } from './bit-set.ts'
@@ -294,7 +294,9 @@ function placeOf(
   const { scale, searches, missing, unlisted } = index
   if (value === undefined) return missing
   if (searches?.kind.place === 'element')
-    return Array.isArray(value) ? searches.placeOfElements(textsOf(value), unlisted, sets) : missing
+    return Array.isArray(value)
+      ? searches.placeOfElements(scalarTexts(value), unlisted, sets)
+      : missing
   if (searches !== undefined && typeof value === 'string')
     return searches.placeOf(value, unlisted, sets)
   if (searches === undefined && scale === undefined) {
@@ -320,7 +322,8 @@ function countUpTo(limits: Float64Array, position: number): number {
 }
 
 function keepRowsOneByOne(index: ValueIndex, value: JsonValue | undefined, rows: Int32Array): void {
-  const texts = Array.isArray(value) ? textsOf(value) : undefined
+  // All conditions use the same set.
+  const texts = Array.isArray(value) ? new Set(scalarTexts(value)) : undefined
   for (const [number, condition] of index.conditions.entries()) {
     const row = index.rows[number] ?? 0
     const word = rows[row >>> 5] ?? 0
@@ -329,14 +332,4 @@ function keepRowsOneByOne(index: ValueIndex, value: JsonValue | undefined, rows:
     const holds = texts && condition.stringSet?.holdsForAny(texts)
     if (!(holds ?? holdsFor(condition, value))) rows[row >>> 5] = word & ~bit
   }
-}
-
-/** Returns the scalars of an array as texts. All conditions use the same set. */
-function textsOf(array: JsonArray): ReadonlySet<string> {
-  const texts = new Set<string>()
-  for (const element of array) {
-    const text = scalarText(element)
-    if (text !== undefined) texts.add(text)
-  }
-  return texts
 }

@@ -199,7 +199,8 @@ export function parseTexts(value: string): readonly string[] | undefined {
   return texts.length === list.length ? texts : undefined
 }
 
-function scalarTexts(list: JsonArray): string[] {
+/** Returns the scalars of an array as texts. */
+export function scalarTexts(list: JsonArray): string[] {
   return list.map(scalarText).filter((text) => text !== undefined)
 }
 
