@@ -262,6 +262,8 @@ export function keepRows(
     keepRowsOneByOne(index, value, rows)
     return
   }
+  // No getter of the context is called between the creation of a set in the room and this loop. A
+  // getter could evaluate another context, which uses the same room.
   const { words, bits } = sets
   for (let word = 0; word < words; word += 1) {
     rows[word] = (rows[word] ?? 0) & (bits[place + word] ?? 0)
