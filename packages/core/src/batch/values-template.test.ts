@@ -154,3 +154,75 @@ describe('ValuesTemplate', () => {
     }
   })
 })
+
+/** Returns a template of `count` names, and a function that returns which values a fill reads. */
+function countedTemplate(count: number) {
+  const names = namesOf(count, `counted-${count}`)
+  const reads: number[] = []
+  const values = new Proxy(
+    names.flatMap((name) => valuesOf(name)),
+    {
+      get: (target, index) => {
+        reads.push(Number(index))
+        return Reflect.get(target, index)
+      },
+    },
+  )
+  const offsets = Int32Array.from(names, (_, at) => 3 * at)
+  const fill = fillOf(new ValuesTemplate(propertyNames(names), offsets, values))
+  /** Returns the indexes of the names with a value that a fill sets. */
+  return (servedAt: (at: number) => number) => {
+    reads.length = 0
+    fill(names.map((_, at) => servedAt(at)))
+    return reads.map((index) => Math.floor(index / 3))
+  }
+}
+
+describe('The template of a ValuesTemplate', () => {
+  const all = (count: number) => [...Array(count).keys()]
+
+  it('The first fill selects the values of the template, and later fills set only other values', () => {
+    const fill = countedTemplate(40)
+    fill((at) => at % 3)
+    expect(fill((at) => at % 3)).toEqual([])
+    expect(fill((at) => (at === 7 || at === 20 ? 1 : at) % 3)).toEqual([20])
+  })
+
+  it('After 32 fills, the template has the most frequent value of each name', () => {
+    const fill = countedTemplate(40)
+    for (let turn = 0; turn < 31; turn += 1) fill((at) => (turn < 5 || at === turn ? 2 : 1))
+    // The 32nd fill creates the template.
+    expect(fill(() => 1)).toEqual(all(40))
+    expect(fill(() => 1)).toEqual([])
+    expect(fill((at) => (at === 3 ? 0 : 1))).toEqual([3])
+    expect(fill(() => 2)).toEqual(all(40))
+  })
+
+  it.each([
+    [512, [0]],
+    [513, []],
+  ])('With %d names, a value with 22 of 32 votes is always set: %j', (count, set) => {
+    const fill = countedTemplate(count)
+    const votes = [22, 23]
+    for (let turn = 0; turn < 32; turn += 1) {
+      fill((at) => (turn < (votes[at] ?? 32) ? 1 : 2))
+    }
+    expect(fill(() => 1)).toEqual(set)
+  })
+
+  it('The votes are counted again after every 8,192 fills', () => {
+    const fill = countedTemplate(2)
+    for (let turn = 0; turn < 8_192 + 31; turn += 1) fill(() => (turn < 8_192 ? 1 : 2))
+    // This fill creates the next template.
+    expect(fill(() => 2)).toEqual([0, 1])
+    expect(fill(() => 2)).toEqual([])
+  })
+
+  it('With more than 1,020 names, every fill sets all values', () => {
+    const [few, many] = [countedTemplate(1_020), countedTemplate(1_021)]
+    few(() => 1)
+    many(() => 1)
+    expect(few(() => 1)).toEqual([])
+    expect(many(() => 1)).toEqual(all(1_021))
+  })
+})
