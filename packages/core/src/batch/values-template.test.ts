@@ -155,7 +155,10 @@ describe('ValuesTemplate', () => {
   })
 })
 
-/** Returns a template of `count` names, and a function that returns which values a fill reads. */
+/**
+ * Returns a function that fills a template of `count` names and returns the indexes of the names
+ * with a value that it sets, and the same function for the template with other values of two names.
+ */
 function countedTemplate(count: number) {
   const names = namesOf(count, `counted-${count}`)
   const reads: number[] = []
@@ -169,27 +172,28 @@ function countedTemplate(count: number) {
     },
   )
   const offsets = Int32Array.from(names, (_, at) => 3 * at)
-  const fill = fillOf(new ValuesTemplate(propertyNames(names), offsets, values))
-  /** Returns the indexes of the names with a value that a fill sets. */
-  return (servedAt: (at: number) => number) => {
+  const template = new ValuesTemplate(propertyNames(names), offsets, values)
+  const counted = (fill: ReturnType<typeof fillOf>) => (servedAt: (at: number) => number) => {
     reads.length = 0
     fill(names.map((_, at) => servedAt(at)))
     return reads.map((index) => Math.floor(index / 3))
   }
+  const changed = () => counted(fillOf(template.withValues(values, [1, 3])))
+  return { fill: counted(fillOf(template)), changed }
 }
 
 describe('The template of a ValuesTemplate', () => {
   const all = (count: number) => [...Array(count).keys()]
 
   it('The first fill selects the values of the template, and later fills set only other values', () => {
-    const fill = countedTemplate(40)
+    const { fill } = countedTemplate(40)
     fill((at) => at % 3)
     expect(fill((at) => at % 3)).toEqual([])
     expect(fill((at) => (at === 7 || at === 20 ? 1 : at) % 3)).toEqual([20])
   })
 
   it('After 32 fills, the template has the most frequent value of each name', () => {
-    const fill = countedTemplate(40)
+    const { fill } = countedTemplate(40)
     for (let turn = 0; turn < 31; turn += 1) fill((at) => (turn < 5 || at === turn ? 2 : 1))
     // The 32nd fill creates the template.
     expect(fill(() => 1)).toEqual(all(40))
@@ -202,7 +206,7 @@ describe('The template of a ValuesTemplate', () => {
     [512, [0]],
     [513, []],
   ])('With %d names, a value with 22 of 32 votes is always set: %j', (count, set) => {
-    const fill = countedTemplate(count)
+    const { fill } = countedTemplate(count)
     const votes = [22, 23]
     for (let turn = 0; turn < 32; turn += 1) {
       fill((at) => (turn < (votes[at] ?? 32) ? 1 : 2))
@@ -210,8 +214,20 @@ describe('The template of a ValuesTemplate', () => {
     expect(fill(() => 1)).toEqual(set)
   })
 
+  it('A template with other values of some names sets only values that differ, and continues to count', () => {
+    const { fill, changed } = countedTemplate(5)
+    for (let turn = 0; turn < 40; turn += 1) fill((at) => 1 + (at % 2))
+    const next = changed()
+    expect(next((at) => 1 + (at % 2))).toEqual([])
+    for (let turn = 41; turn < 8_192; turn += 1) next(() => 1)
+    expect(next(() => 1)).toEqual([1, 3])
+    for (let turn = 8_193; turn < 8_192 + 31; turn += 1) next(() => 1)
+    expect(next(() => 1)).toEqual([0, 1, 2, 3, 4])
+    expect(next(() => 1)).toEqual([])
+  })
+
   it('The votes are counted again after every 8,192 fills', () => {
-    const fill = countedTemplate(2)
+    const { fill } = countedTemplate(2)
     for (let turn = 0; turn < 8_192 + 31; turn += 1) fill(() => (turn < 8_192 ? 1 : 2))
     // This fill creates the next template.
     expect(fill(() => 2)).toEqual([0, 1])
@@ -219,7 +235,7 @@ describe('The template of a ValuesTemplate', () => {
   })
 
   it('With more than 1,020 names, every fill sets all values', () => {
-    const [few, many] = [countedTemplate(1_020), countedTemplate(1_021)]
+    const [few, many] = [countedTemplate(1_020).fill, countedTemplate(1_021).fill]
     few(() => 1)
     many(() => 1)
     expect(few(() => 1)).toEqual([])
