@@ -61,3 +61,27 @@ export function has(words: Int32Array, number: number): boolean {
 export function lowestBit(word: number): number {
   return 31 - Math.clz32(word & -word)
 }
+
+/** The bit sets of a condition index. The *place* of a set is its offset in `bits`. */
+export interface IndexBits {
+  /** The size of a set of all rule rows, in 32-bit words. */
+  readonly words: number
+  /** All sets, followed by room for one set. */
+  readonly bits: Int32Array
+  /** The place of the room. */
+  readonly room: number
+}
+
+/** Copies a set to the room, and returns its place there. */
+export function copy(from: number, { words, bits, room }: IndexBits): number {
+  bits.copyWithin(room, from, from + words)
+  return room
+}
+
+/** Appends numbers and returns their offset. */
+export function append(bits: number[], numbers: readonly number[]): number {
+  const place = bits.length
+  // Not one `push` of all numbers, because the number of arguments is limited.
+  for (const number of numbers) bits.push(number)
+  return place
+}

@@ -1,9 +1,8 @@
 import { getOrMake } from '../model/get-or-make.ts'
 import type { Incremental } from '../model/incremental.ts'
 import type { CompiledCondition } from '../operators/condition.ts'
-import { addTo, packed, type SparseBits } from './bit-set.ts'
+import { addTo, type IndexBits, packed, type SparseBits } from './bit-set.ts'
 import { type RuleRow, sourceOf, type ValueTest } from './rule-row.ts'
-import type { IndexBits } from './search-index.ts'
 import { type IndexedValue, indexValue, type ValueIndex, type ValueRow } from './value-index.ts'
 import type { ValueSource } from './value-source.ts'
 
@@ -37,7 +36,10 @@ export interface UnindexedCondition {
 const ROWS_PER_CHUNK = 256
 /** The number of texts that are indexed without interruption. */
 const TEXTS_PER_CHUNK = 4096
-/** The length of the texts in one index of searches, in UTF-16 units. */
+/**
+ * The length of the texts in one index of searches, in UTF-16 units. It limits the work without
+ * interruption.
+ */
 const UNITS_PER_SEARCH = 8192
 
 /**
@@ -68,7 +70,7 @@ class IndexBuilder {
   readonly #values = new Map<string, { readonly value: IndexedValue; readonly rows: ValueRow[] }>()
   readonly #unindexed = new Map<CompiledCondition, number[]>()
   readonly #segments = new Map<string, number[]>()
-  /** The total length of the searched texts. */
+  /** The total length of the texts that searches list. */
   #units = 0
 
   constructor(rows: number) {

@@ -1,16 +1,7 @@
 import type { SearchKind } from '../operators/list-search.ts'
 import { PrefixTree } from '../operators/prefix-tree.ts'
 import { reversed } from '../operators/text-search.ts'
-
-/** The bit sets of a condition index. */
-export interface IndexBits {
-  /** The size of a set of all rule rows, in 32-bit words. */
-  readonly words: number
-  /** All sets, followed by room for one set. */
-  readonly bits: Int32Array
-  /** The place of the room. */
-  readonly room: number
-}
+import { append, copy, type IndexBits } from './bit-set.ts'
 
 /**
  * The index of searches for texts. One pass over a text finds all listed texts, and changes the
@@ -19,8 +10,6 @@ export interface IndexBits {
 export class SearchIndex {
   readonly kind: SearchKind
   readonly #tree: PrefixTree
-  /** The indexes of the texts in the tree. Empty unless elements are searched. */
-  readonly #indexes: ReadonlyMap<string, number>
   /** The suffix link of each node. All are 0 unless texts are searched for anywhere. */
   readonly #links: Uint32Array
   /**
@@ -39,15 +28,11 @@ export class SearchIndex {
     const tree = new PrefixTree(pairs.keys())
     const offsets = [bits.length]
     for (const text of tree.texts) {
-      // Not one `push` of all numbers, because the number of arguments is limited.
-      for (const number of pairs.get(text) ?? []) bits.push(number)
+      append(bits, pairs.get(text) ?? [])
       offsets.push(bits.length)
     }
     this.kind = kind
     this.#tree = tree
-    this.#indexes = new Map(
-      kind.place === 'element' ? tree.texts.map((text, at) => [text, at]) : [],
-    )
     this.#links =
       kind.place === 'anywhere' ? tree.suffixLinks() : new Uint32Array(tree.units.length)
     this.#offsets = Int32Array.from(offsets)
@@ -90,8 +75,8 @@ export class SearchIndex {
   placeOfElements(texts: Iterable<string>, unlisted: number, bits: IndexBits): number {
     let found = unlisted
     for (const text of texts) {
-      const index = this.#indexes.get(text)
-      if (index === undefined) continue
+      const index = this.#tree.indexOf(text)
+      if (index === -1) continue
       if (found === unlisted) found = copy(unlisted, bits)
       this.#invert(index, unlisted, bits)
     }
@@ -108,10 +93,4 @@ export class SearchIndex {
       bits[room + word] = kept | (~(bits[unlisted + word] ?? 0) & mask)
     }
   }
-}
-
-/** Copies a set to the room, and returns its place there. */
-export function copy(from: number, { words, bits, room }: IndexBits): number {
-  bits.copyWithin(room, from, from + words)
-  return room
 }

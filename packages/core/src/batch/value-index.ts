@@ -4,9 +4,9 @@ import type { JsonValue } from '../model/json.ts'
 import { scalarText, scalarTexts } from '../operators/comparison.ts'
 import { type CompiledCondition, holdsFor } from '../operators/condition.ts'
 import type { Scale, ScaleRange } from '../operators/scale.ts'
-import { addTo, clear, packed, type SparseBits } from './bit-set.ts'
+import { addTo, append, clear, copy, type IndexBits, packed, type SparseBits } from './bit-set.ts'
 import type { ValueTest } from './rule-row.ts'
-import { copy, type IndexBits, SearchIndex } from './search-index.ts'
+import { SearchIndex } from './search-index.ts'
 import type { ValueSource } from './value-source.ts'
 
 /** The tests of one value in the rule row with the number `row`. */
@@ -159,13 +159,6 @@ function limitsOf(ranges: readonly ScaleRange[]): Float64Array {
 
 function newList(): number[] {
   return []
-}
-
-/** Appends numbers and returns their offset. */
-function append(bits: number[], numbers: readonly number[]): number {
-  const place = bits.length
-  for (const number of numbers) bits.push(number)
-  return place
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type Fold, parseTexts, scalarText } from './comparison.ts'
+import { type Fold, parseTexts, scalarTexts } from './comparison.ts'
 import { readList, structureIn } from './equality-comparison.ts'
 import { asWritten, inLowerCase } from './text-comparison.ts'
 
@@ -30,12 +30,12 @@ const KINDS: ReadonlyMap<string, SearchKind> = new Map([
 ])
 
 function kindsOf(operator: string, place: SearchKind['place']): readonly [string, SearchKind][] {
-  const kind = { name: place, place, fold: asWritten }
+  const written = { name: place, place, fold: asWritten }
   const folded = { name: `${place}, in lower case`, place, fold: inLowerCase }
-  return [
-    ...[operator, `not_${operator}`].map((name): [string, SearchKind] => [name, kind]),
-    ...[operator, `not_${operator}`].map((name): [string, SearchKind] => [`${name}_ci`, folded]),
-  ]
+  return [operator, `not_${operator}`].flatMap((name): [string, SearchKind][] => [
+    [name, written],
+    [`${name}_ci`, folded],
+  ])
 }
 
 /** Returns the search of a valid condition. `undefined` if no search represents the condition. */
@@ -50,7 +50,7 @@ export function listSearchOf(operator: string, value: string): ListSearch | unde
   const literals = readList(value) ?? []
   // Arrays and objects are not texts.
   if (literals.some((literal) => structureIn(literal) !== undefined)) return undefined
-  const texts = literals.map(scalarText).filter((text) => text !== undefined)
+  const texts = scalarTexts(literals)
   const isTrueForOthers = operator === 'array_contains_none'
   // An array must contain all elements of a list, but a search finds any of them.
   return isTrueForOthers || texts.length === 1

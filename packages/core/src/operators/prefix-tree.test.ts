@@ -69,6 +69,14 @@ describe('PrefixTree', () => {
     expect(others.map((unit) => first.childOf(0, unit))).toEqual([0, 0, 0, 0])
   })
 
+  it('indexOf returns the index of each text, and -1 for any other text', () => {
+    expect(tree.texts.map((text) => tree.indexOf(text))).toEqual([0, 1, 2, 3, 4])
+    expect(['', 'a', 'ab', 'abxy', 'x', 'cc'].map((text) => tree.indexOf(text))).toEqual([
+      ...[-1, -1, -1, -1, -1, -1],
+    ])
+    expect(new PrefixTree(['', 'a']).indexOf('')).toBe(0)
+  })
+
   it('The suffix link of a node is the node of its longest suffix in the tree', () => {
     const words = new PrefixTree(['abab', 'bab', 'ba'])
     // The root, a, b, ab, ba, aba, bab, abab.

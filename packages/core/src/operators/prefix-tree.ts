@@ -20,7 +20,7 @@ export class PrefixTree {
   readonly #first = new Uint32Array(ASCII)
 
   constructor(texts: Iterable<string>) {
-    const sorted = [...new Set(texts)].sort()
+    const sorted = [...texts].sort().filter((text, at, all) => text !== all[at - 1])
     const most = 1 + sorted.reduce((sum, { length }) => sum + length, 0)
     const units = new Uint16Array(most)
     const children = new Uint32Array(most + 1)
@@ -92,6 +92,16 @@ export class PrefixTree {
       if (node === 0) return false
     }
     return this.isEnd(node)
+  }
+
+  /** Returns the index of a text in `texts`, or -1 if it is not there. */
+  indexOf(text: string): number {
+    let node = 0
+    for (let at = 0; at < text.length; at += 1) {
+      node = this.childOf(node, text.charCodeAt(at))
+      if (node === 0) return -1
+    }
+    return (this.endings[node] ?? 0) - 1
   }
 
   /**

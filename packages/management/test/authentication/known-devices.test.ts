@@ -44,6 +44,8 @@ describe.each(stores)('Device cookies, in %s', (_name, open) => {
         /^ff_device_[0-9a-f]{8}=[0-9a-f]{32}\.\d{13}\.[\w+/]{43}=; Path=\/; Max-Age=31536000; HttpOnly; SameSite=Lax$/,
       ),
     ])
+    for (const encoding of ['utf8', 'hex', 'base64'] as const)
+      expect(cookies[1]).not.toContain(Buffer.from(ADA).toString(encoding))
     const other = await logInWorld.logIn(ADA, PASSWORD, {}, { isEncrypted: true })
     expect(other.cookies[1]).toMatch(/; Secure$/)
     expect(deviceCookieIn(other)).not.toBe(deviceCookieIn({ ...other, cookies }))
