@@ -8,7 +8,7 @@ import {
 } from '../../test/definitions.ts'
 import { jsonOf, prepareIncrementally, valuesOf } from '../all-flags.ts'
 import { compileFlagSet, type FlagSet } from '../evaluation/flag-set.ts'
-import type { ConditionDefinition, FlagDefinition } from '../model/definition.ts'
+import type { ConditionDefinition, FlagDefinition, SegmentDefinition } from '../model/definition.ts'
 import { ruleMatrixOf, viewOf } from './batch-cache.ts'
 import { evaluateTogether } from './evaluate-all.ts'
 
@@ -117,7 +117,12 @@ describe('prepareIncrementally', () => {
 
   type Named = readonly (readonly [operator: string, end: string])[]
 
-  const flagSetOf = (length: number, rules: Named, segmentRules: Named) => {
+  const flagSetOf = (
+    length: number,
+    rules: Named,
+    segmentRules: Named,
+    logicalOp: SegmentDefinition['logicalOp'] = 'AND',
+  ) => {
     const toCondition = ([operator, end]: Named[number]) => conditionOf(operator, end, length)
     const flag = flagDefinition('flag', {
       rules: rules.map((rule, at) => {
@@ -125,29 +130,52 @@ describe('prepareIncrementally', () => {
         return ruleDefinition({ id: `${at}`, conditions, segmentId: 'segment' })
       }),
     })
-    const segment = segmentDefinition('segment', { rules: segmentRules.map(toCondition) })
+    const segment = segmentDefinition('segment', {
+      rules: segmentRules.map(toCondition),
+      logicalOp,
+    })
     return compileFlagSet(flagSetDefinition([flag], [segment]))
   }
 
   /** Returns the number of interruptions that are added if the values are long. */
-  const addedBy = (rules: Named, segmentRules: Named = []) => {
+  const addedBy = (
+    rules: Named,
+    segmentRules: Named = [],
+    logicalOp: SegmentDefinition['logicalOp'] = 'AND',
+  ) => {
     const [few = 0, many = 0] = [64, 65].map((length) => {
-      return [...prepareIncrementally(flagSetOf(length, rules, segmentRules))].length
+      return [...prepareIncrementally(flagSetOf(length, rules, segmentRules, logicalOp))].length
     })
     return many - few
   }
 
   it('prepareIncrementally is interrupted after the preparation of each long condition', () => {
-    expect(addedBy([['contains', 'a']])).toBe(1)
+    expect(addedBy([['str_gt', 'a']])).toBe(1)
     expect(
       addedBy([
-        ['contains', 'a'],
-        ['contains', 'b'],
-        ['ends_with', 'a'],
+        ['str_gt', 'a'],
+        ['str_gt', 'b'],
+        ['str_lt', 'a'],
       ]),
     ).toBe(3)
-    expect(addedBy([['eq', 'a']], [['contains', 'a']])).toBe(1)
-    expect(addedBy([['contains', 'a']], [['contains', 'b']])).toBe(2)
+    expect(addedBy([['eq', 'a']], [['str_gt', 'a']])).toBe(1)
+    expect(addedBy([['str_gt', 'a']], [['str_gt', 'b']])).toBe(2)
+  })
+
+  it('prepareIncrementally prepares no searches that the index evaluates, unless a segment is evaluated separately', () => {
+    const search = [['contains', 'a']] as const
+    expect(addedBy(search, search)).toBe(0)
+    expect(addedBy([['eq', 'a']], search, 'NOT')).toBe(1)
+  })
+
+  it('prepareIncrementally prepares comparisons of networks, because the index contains only IPv4 addresses', () => {
+    const chunksOf = (count: number) => {
+      const networks = Array.from({ length: count }, (_, at) => `10.${at}.0.0/16`)
+      const value = JSON.stringify(networks)
+      const flag = withRule('flag', { attribute: 'ip', operator: 'in_cidr', value })
+      return [...prepareIncrementally(compileFlagSet(flagSetDefinition([flag])))].length
+    }
+    expect(chunksOf(10) - chunksOf(2)).toBe(1)
   })
 
   it('prepareIncrementally prepares no string-set conditions and no condition twice', () => {
@@ -160,13 +188,13 @@ describe('prepareIncrementally', () => {
     expect(
       addedBy(
         [
-          ['contains', 'a'],
-          ['contains', 'a'],
+          ['str_gt', 'a'],
+          ['str_gt', 'a'],
         ],
-        [['contains', 'a']],
+        [['str_gt', 'a']],
       ),
     ).toBe(1)
-    const flagSet = flagSetOf(65, [['contains', 'a']], [['contains', 'b']])
+    const flagSet = flagSetOf(65, [['str_gt', 'a']], [['str_gt', 'b']])
     expect([...prepareIncrementally(flagSet)].length).toBeGreaterThan(0)
     expect([...prepareIncrementally(flagSet)]).toEqual([])
   })

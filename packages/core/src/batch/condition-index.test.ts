@@ -280,6 +280,8 @@ describe('The parts of indexRuleRows', () => {
     const rows = Array.from({ length: 300 }, (_, at) => rowOf(onPlan('contains', text(at))))
     const { index } = indexOf(rows)
     expect(index.values.map(({ rows: numbers }) => numbers.length)).toEqual([128, 128, 44])
+    const same = indexOf(Array.from({ length: 300 }, () => rows[0])).index
+    expect(same.values.map(({ rows: numbers }) => numbers.length)).toEqual([300])
     const flags = Array.from({ length: 300 }, (_, at) => {
       return withRule(`${at}`, onPlan('contains', text(at)))
     })

@@ -70,7 +70,9 @@ class IndexBuilder {
   readonly #values = new Map<string, { readonly value: IndexedValue; readonly rows: ValueRow[] }>()
   readonly #unindexed = new Map<CompiledCondition, number[]>()
   readonly #segments = new Map<string, number[]>()
-  /** The total length of the texts that searches list. */
+  /** The number of the index of searches that contains each condition. */
+  readonly #parts = new Map<CompiledCondition | undefined, number>()
+  /** The total length of the texts that the conditions in `#parts` list. */
   #units = 0
 
   constructor(rows: number) {
@@ -97,12 +99,16 @@ class IndexBuilder {
 
   /** Returns the name of the index of a test. `used` are the indexes of the row's other tests. */
   #nameOf(
-    { source, scale, search, texts }: ValueTest,
+    { source, scale, search, texts, condition }: ValueTest,
     used: Pick<ReadonlyMap<string, unknown>, 'has'>,
   ): string {
     if (search === undefined) return `${scale?.name ?? 'text'} ${source.name}`
-    const part = Math.floor(this.#units / UNITS_PER_SEARCH)
-    for (const text of texts) this.#units += text.length
+    // Equal conditions are in one index, so that the length of different texts limits its number.
+    const part = getOrMake(this.#parts, condition, () => {
+      const units = this.#units
+      this.#units += texts.reduce((sum, { length }) => sum + length, 0)
+      return Math.floor(units / UNITS_PER_SEARCH)
+    })
     let name = `${part} ${search.name} ${source.name}`
     while (used.has(name)) name = `another ${name}`
     return name

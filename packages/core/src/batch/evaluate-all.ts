@@ -6,6 +6,7 @@ import { type EvaluationContext, isEmptyContext } from '../model/context.ts'
 import type { Incremental } from '../model/incremental.ts'
 import type { CompiledCondition } from '../operators/condition.ts'
 import { batchCacheOf, prepareRuleMatrix, ruleMatrixOf } from './batch-cache.ts'
+import type { ConditionIndex } from './condition-index.ts'
 import { applyPrerequisites } from './prerequisite-table.ts'
 import { RuleMatrixEvaluator } from './rule-matrix-evaluator.ts'
 
@@ -35,20 +36,29 @@ export interface Evaluation {
  * for (const _chunk of prepareIncrementally(flagSet)) await new Promise((resolve) => setImmediate(resolve))
  */
 export function* prepareIncrementally(flagSet: FlagSet): Incremental<void> {
-  const { ordered, segments } = flagSet
   yield* prepareDefinitions(flagSet)
-  for (const { rules } of ordered) {
-    for (const { conditions } of rules) yield* prepareConditions(conditions)
+  const { shards, segments } = yield* prepareRuleMatrix(flagSet)
+  for (const { group } of shards) yield* prepareConditions(conditionsAlone(group.index))
+  yield* prepareConditions(conditionsAlone(segments.index))
+  for (const { segment, isSeparate } of segments.segments) {
+    if (isSeparate) yield* prepareConditions(segment?.conditions ?? [])
   }
-  for (const { conditions } of segments.values()) yield* prepareConditions(conditions)
-  yield* prepareRuleMatrix(flagSet)
+}
+
+/**
+ * Returns the conditions that the index does not evaluate, or not for all texts. A condition with
+ * listed texts needs no preparation, because the index evaluates it for each text.
+ */
+function conditionsAlone({ unindexed, values }: ConditionIndex): readonly CompiledCondition[] {
+  const scaled = values.filter(({ scale }) => scale !== undefined)
+  return [
+    ...unindexed.map(({ condition }) => condition),
+    ...scaled.flatMap(({ conditions }) => conditions),
+  ]
 }
 
 function* prepareConditions(conditions: readonly CompiledCondition[]): Incremental<void> {
-  for (const { later, stringSet } of conditions) {
-    // String-set conditions need no preparation, because the condition index evaluates them.
-    if (stringSet === undefined && later?.prepare() === true) yield
-  }
+  for (const { later } of conditions) if (later?.prepare() === true) yield
 }
 
 /** Evaluates all flags of a flag set at `now` (epoch milliseconds). Never throws. */
