@@ -1,4 +1,5 @@
-import { render } from '@testing-library/react'
+import { cleanup, render } from '@testing-library/react'
+import { vi } from 'vitest'
 import { App } from '../src/app.tsx'
 import { createQueryClient } from '../src/queries/query-client.ts'
 import { createAppRouter } from '../src/routes.tsx'
@@ -18,4 +19,12 @@ export function renderApp(address: string) {
   })
   render(<App session={session} queryClient={queryClient} router={router} />)
   return { session, router, queryClient }
+}
+
+/** Removes the application and everything that a test left: stubs and stored data. */
+export function leaveApp(): void {
+  cleanup()
+  vi.unstubAllGlobals()
+  sessionStorage.clear()
+  localStorage.clear()
 }

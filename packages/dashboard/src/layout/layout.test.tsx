@@ -1,7 +1,7 @@
 // @vitest-environment happy-dom
-import { cleanup, screen, within } from '@testing-library/react'
+import { screen, within } from '@testing-library/react'
 import { userEvent } from '@testing-library/user-event'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
   FakeServer,
   logInReply,
@@ -10,7 +10,7 @@ import {
   reply,
   type SentRequest,
 } from '../../test/fake-server.ts'
-import { renderApp } from '../../test/render-app.tsx'
+import { leaveApp, renderApp } from '../../test/render-app.tsx'
 import { messages } from '../messages/messages.ts'
 import { readLastProject } from './last-project.ts'
 
@@ -60,12 +60,7 @@ const member = (id = 'user-1') => ({
 beforeEach(() => {
   server = new FakeServer()
 })
-afterEach(() => {
-  cleanup()
-  vi.unstubAllGlobals()
-  sessionStorage.clear()
-  localStorage.clear()
-})
+afterEach(leaveApp)
 
 describe('a link into a project', () => {
   it('A project of another organization of the user selects that organization.', async () => {

@@ -1,10 +1,10 @@
 // @vitest-environment happy-dom
-import { cleanup, screen, within } from '@testing-library/react'
+import { screen, within } from '@testing-library/react'
 import { userEvent } from '@testing-library/user-event'
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, expect, it } from 'vitest'
 import { PROJECT } from '../../test/fake-server.ts'
 import { FakeShop, FLAG } from '../../test/fake-shop.ts'
-import { renderApp } from '../../test/render-app.tsx'
+import { leaveApp, renderApp } from '../../test/render-app.tsx'
 import { messages } from '../messages/messages.ts'
 
 const { publishing: texts } = messages
@@ -16,12 +16,7 @@ beforeEach(async () => {
   renderApp(`/p/${PROJECT}/flags/${FLAG}?env=live`)
   await screen.findByText('Customers')
 })
-afterEach(() => {
-  cleanup()
-  vi.unstubAllGlobals()
-  sessionStorage.clear()
-  localStorage.clear()
-})
+afterEach(leaveApp)
 
 /** Adds a rule, so that the page has a draft with changes. */
 async function addRule(): Promise<void> {

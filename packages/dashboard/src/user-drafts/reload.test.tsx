@@ -1,10 +1,10 @@
 // @vitest-environment happy-dom
 import { cleanup, screen, waitFor } from '@testing-library/react'
 import { userEvent } from '@testing-library/user-event'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { PROJECT } from '../../test/fake-server.ts'
 import { FakeShop, FLAG, SEGMENT } from '../../test/fake-shop.ts'
-import { renderApp } from '../../test/render-app.tsx'
+import { leaveApp, renderApp } from '../../test/render-app.tsx'
 
 const SEGMENT_PAGE = `/p/${PROJECT}/segments/${SEGMENT}`
 const SETTINGS = `/p/${PROJECT}/flags/${FLAG}?tab=settings`
@@ -15,12 +15,7 @@ let shop: FakeShop
 beforeEach(() => {
   shop = new FakeShop()
 })
-afterEach(() => {
-  cleanup()
-  vi.unstubAllGlobals()
-  sessionStorage.clear()
-  localStorage.clear()
-})
+afterEach(leaveApp)
 
 /** Opens a page in a new application, as a reload does. */
 function load(address: string) {

@@ -1,10 +1,10 @@
 // @vitest-environment happy-dom
-import { act, cleanup, screen } from '@testing-library/react'
+import { act, screen } from '@testing-library/react'
 import { userEvent } from '@testing-library/user-event'
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, expect, it } from 'vitest'
 import { PROJECT } from '../../../test/fake-server.ts'
 import { FakeShop } from '../../../test/fake-shop.ts'
-import { renderApp } from '../../../test/render-app.tsx'
+import { leaveApp, renderApp } from '../../../test/render-app.tsx'
 import { messages } from '../../messages/messages.ts'
 
 const { playground: texts } = messages
@@ -18,12 +18,7 @@ beforeEach(async () => {
   app = renderApp(`/p/${PROJECT}/playground?env=live`)
   await userEvent.type(await keyField(), SECRET)
 })
-afterEach(() => {
-  cleanup()
-  vi.unstubAllGlobals()
-  sessionStorage.clear()
-  localStorage.clear()
-})
+afterEach(leaveApp)
 
 const keyField = () => screen.findByRole<HTMLInputElement>('textbox', { name: texts.key })
 

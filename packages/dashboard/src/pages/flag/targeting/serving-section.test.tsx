@@ -1,10 +1,10 @@
 // @vitest-environment happy-dom
-import { cleanup, screen, within } from '@testing-library/react'
+import { screen, within } from '@testing-library/react'
 import { userEvent } from '@testing-library/user-event'
-import { afterEach, beforeAll, expect, it, vi } from 'vitest'
+import { afterEach, beforeAll, expect, it } from 'vitest'
 import { PROJECT } from '../../../../test/fake-server.ts'
 import { FakeShop, FLAG } from '../../../../test/fake-shop.ts'
-import { renderApp } from '../../../../test/render-app.tsx'
+import { leaveApp, renderApp } from '../../../../test/render-app.tsx'
 import { targeting } from '../../../messages/en/targeting.ts'
 import { messages } from '../../../messages/messages.ts'
 import { loadRuleEditor } from './rule-card.tsx'
@@ -17,12 +17,7 @@ beforeAll(async () => {
   await loadRuleEditor()
 })
 
-afterEach(() => {
-  cleanup()
-  vi.unstubAllGlobals()
-  sessionStorage.clear()
-  localStorage.clear()
-})
+afterEach(leaveApp)
 
 it('The default rule offers a rule for all contexts that serves 0 % of the other variation, as one step of undo', async () => {
   new FakeShop()
