@@ -267,9 +267,9 @@ function ruleCode(
 /** Returns the code of a rollout. Its first variation has the lower buckets. */
 function serveCode(rollout: RolloutDefinition, number: number): string {
   const key = read(rollout.bucketBy)
-  const { prefix } = compileSalt(rollout.salt)
+  const { text } = compileSalt(rollout.salt)
   const [limit, hasRest] = limitOf(rollout)
-  const bucket = `bucket(0, 0, ${JSON.stringify(prefix)} + ${key})`
+  const bucket = `bucket(0, 0, ${JSON.stringify(text)} + ${key})`
   const rest = hasRest ? `{ r${number} = 1; break f${number}; }` : ''
   const serve = `if (${bucket} < ${limit}) break f${number};${rest === '' ? '' : ` else ${rest}`}`
   return key.startsWith('company_') ? `if (${key} !== undefined) { ${serve} }` : `{ ${serve} }`

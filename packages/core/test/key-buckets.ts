@@ -6,16 +6,15 @@ import { compileSalt } from '../src/rollouts/bucket.ts'
  * table. All salts must have the same length modulo 4.
  */
 export function keyBuckets(key: BucketingKey, salts: readonly string[]): number[] {
-  const compiled = salts.map(compileSalt)
-  key.align(compiled[0]?.rest.length ?? 0)
+  const starts = salts.map((salt) => {
+    const { start } = compileSalt(salt)
+    if (start === undefined) throw new Error(`The salt ${salt} is not ASCII`)
+    return start
+  })
+  key.align((starts[0]?.length ?? 0) % 4)
   // The last elements are changed too.
   const states = new Int32Array(salts.length + 3)
-  states.set(compiled.map(({ state = 0, rest }) => key.mixRest(state, wordOf(rest))))
+  states.set(starts.map(({ state, rest }) => key.mixRest(state, rest)))
   key.mixBlocks(states, 0, salts.length)
-  return compiled.map(({ prefix }, at) => key.bucketFor(states[at] ?? 0, prefix.length))
-}
-
-/** Returns at most four characters as a little-endian word. */
-function wordOf(text: string): number {
-  return [3, 2, 1, 0].reduce((word, at) => (word << 8) | (text.charCodeAt(at) || 0), 0)
+  return starts.map(({ length }, at) => key.bucketFor(states[at] ?? 0, length))
 }

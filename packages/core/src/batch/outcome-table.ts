@@ -57,16 +57,17 @@ export function compileOutcomeTable(serves: readonly (Serve | undefined)[]): Out
     if (serve === undefined || serve.kind === 'nothing') return elsewhere
     if (serve.kind !== 'rollout') return serve.outcome.code
     const { rollout, outcomes } = serve
-    const { salt, foreign, ranges } = rollout
-    if (foreign !== undefined || ranges.length > MAX_SCANNED_RANGES || salt.state === undefined)
+    const { foreign, ranges } = rollout
+    const { start } = rollout.salt
+    if (foreign !== undefined || ranges.length > MAX_SCANNED_RANGES || start === undefined)
       return elsewhere
     const known = places.get(rollout)
     if (known !== undefined) return ~known
     const place = serves.length + rollouts.length
     places.set(rollout, place)
-    const phase = 4 * slotOf(rollout.bucketBy) + salt.rest.length
+    const phase = 4 * slotOf(rollout.bucketBy) + (start.length % 4)
     const ends = endsOf(rollout, outcomes)
-    rollouts.push(salt.state, phase, restOf(salt.rest), salt.prefix.length, ends.length / 2 - 1)
+    rollouts.push(start.state, phase, start.rest, start.length, ends.length / 2 - 1)
     rollouts.push(...ends)
     if (rollout.gradual !== undefined)
       gradual.push({ place: place + RANGES, schedule: rollout.gradual })
@@ -78,11 +79,6 @@ export function compileOutcomeTable(serves: readonly (Serve | undefined)[]): Out
     elsewhere,
     schedule: new Schedule(gradual),
   }
-}
-
-/** Returns characters as a little-endian word. */
-function restOf(rest: string): number {
-  return Array.from(rest).reduce((word, each, at) => word | (each.charCodeAt(0) << (8 * at)), 0)
 }
 
 /**

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import murmurhash from 'murmurhash'
 import { describe, expect, it } from 'vitest'
-import { BUCKETS, bucketOf, murmur3 } from './bucket.ts'
+import { BUCKETS, bucketOf, compilePrefix, hashAfter } from './bucket.ts'
 
 const anyText = fc.oneof(
   fc.string(),
@@ -85,11 +85,12 @@ describe('bucketOf', () => {
   })
 })
 
-describe('murmur3', () => {
-  it('murmur3 agrees with the reference implementation for any text and seed', () => {
+describe('hashAfter', () => {
+  it('hashAfter agrees with the reference implementation for any prefix, text and seed', () => {
     fc.assert(
-      fc.property(anyText, anySeed, (text, seed) => {
-        expect(murmur3(text, seed)).toBe(murmurhash.v3(new TextEncoder().encode(text), seed))
+      fc.property(anyText, anyText, anySeed, (prefix, text, seed) => {
+        const bytes = new TextEncoder().encode(prefix + text)
+        expect(hashAfter(compilePrefix(prefix, seed), text)).toBe(murmurhash.v3(bytes, seed))
       }),
       { numRuns: 2_000 },
     )

@@ -13,29 +13,37 @@ export function bucketOf(salt: string, key: string): number {
   return bucketIn(compileSalt(salt), key)
 }
 
-/** A salt with the precomputed hash of the whole 4-byte blocks of `salt + "."`. */
-export interface CompiledSalt {
-  /** The salt and the following dot. */
-  readonly prefix: string
-  /** The number of characters of the prefix that `state` includes. */
-  readonly covered: number
-  /** The other characters of the prefix. They are hashed together with the key. */
-  readonly rest: string
-  /** The state of the hash. `undefined` if the prefix is not ASCII. */
-  readonly state: number | undefined
+/** The bytes before a text that is hashed with them. */
+interface HashStart {
+  /** The state of the hash after the whole 4-byte blocks of these bytes. */
+  readonly state: number
+  /** The bytes after these blocks, at most three, as a little-endian word. */
+  readonly rest: number
+  /** The number of all these bytes. */
+  readonly length: number
+}
+
+/** A text that is prepared for hashing other texts after it. Created by `compilePrefix`. */
+export interface HashPrefix {
+  readonly text: string
+  readonly seed: number
+  /** `undefined` if the text is not ASCII. */
+  readonly start: HashStart | undefined
+}
+
+/** Prepares a text for `hashAfter`. The seed has 32 bits. */
+export function compilePrefix(text: string, seed = 0): HashPrefix {
+  return { text, seed, start: isAscii(text) ? startOf(text, seed) : undefined }
 }
 
 /** Prepares a salt for `bucketIn`. */
-export function compileSalt(salt: string): CompiledSalt {
-  const prefix = `${salt}.`
-  const covered = prefix.length - (prefix.length % 4)
-  const state = isAscii(prefix) ? mixBlocks(prefix.slice(0, covered), 0) : undefined
-  return { prefix, covered, rest: prefix.slice(covered), state }
+export function compileSalt(salt: string): HashPrefix {
+  return compilePrefix(`${salt}.`)
 }
 
 /** Returns the same as `bucketOf`, for a prepared salt. */
-export function bucketIn(salt: CompiledSalt, key: string): number {
-  return bucketFrom(hashOf(salt, key))
+export function bucketIn(salt: HashPrefix, key: string): number {
+  return bucketFrom(hashAfter(salt, key))
 }
 
 /** Returns `floor(hash * BUCKETS / 2^32)` of an unsigned hash, with 32-bit arithmetic only. */
@@ -46,24 +54,23 @@ export function bucketFrom(hash: number): number {
   return (high + (low >>> 16)) >>> 11
 }
 
-function hashOf({ state, rest, covered, prefix }: CompiledSalt, key: string): number {
-  const hash = state === undefined ? undefined : hashOfAscii(rest + key, state, covered)
-  return hash ?? murmurhash.v3(prefix + key, 0)
-}
-
-/** Returns the unsigned MurmurHash3 x86_32 of a text in UTF-8. The seed has 32 bits. */
-export function murmur3(text: string, seed: number): number {
+/** Returns the unsigned MurmurHash3 x86_32 of a prefix and a text, in UTF-8. */
+export function hashAfter({ start, text: prefix, seed }: HashPrefix, text: string): number {
   // ASCII text needs no encoding to bytes, which costs far more than the hash.
-  const hash = hashOfAscii(text, seed, 0)
-  return hash === undefined ? murmurhash.v3(text, seed) : hash >>> 0
+  const hash = start === undefined ? undefined : hashOfAscii(start, text)
+  return hash === undefined ? murmurhash.v3(prefix + text, seed) : hash >>> 0
 }
 
 /**
- * Returns the hash of a text that follows `before` bytes with the hash state `state`. `undefined`
- * if the text is not ASCII.
+ * Returns the hash of a text after the bytes of `start`. `undefined` if the text is not ASCII. Each
+ * block consists of the last bytes before four characters, and of the first of these characters.
+ * Joining the texts instead takes up to three times as long as hashing them.
  */
-function hashOfAscii(text: string, state: number, before: number): number | undefined {
+function hashOfAscii({ state, rest, length }: HashStart, text: string): number | undefined {
+  const restLength = length & 3
+  const shift = 8 * restLength
   let hash = state
+  let carry = rest
   let codes = 0
   let at = 0
   for (; at + 4 <= text.length; at += 4) {
@@ -73,10 +80,29 @@ function hashOfAscii(text: string, state: number, before: number): number | unde
     const c = text.charCodeAt(at + 2)
     const d = text.charCodeAt(at + 3)
     codes |= a | b | c | d
-    hash = mix(hash, scramble(a | (b << 8) | (c << 16) | (d << 24)))
+    const word = a | (b << 8) | (c << 16) | (d << 24)
+    hash = mix(hash, scramble(carry | (word << shift)))
+    carry = carryOf(word, shift)
   }
-  for (; at < text.length; at += 1) codes |= text.charCodeAt(at)
-  return codes < 0x80 ? finalize(mixTail(text, hash) ^ (before + text.length)) : undefined
+  const tailLength = text.length - at
+  let tail = 0
+  for (let index = text.length - 1; index >= at; index -= 1) {
+    const code = text.charCodeAt(index)
+    codes |= code
+    tail = (tail << 8) | code
+  }
+  if (codes > 0x7f) return undefined
+  const last = scramble(carry | (tail << shift))
+  // The scrambled 0, for no more bytes, is 0.
+  const isWhole = restLength + tailLength >= 4
+  hash = isWhole ? mix(hash, last) ^ scramble(carryOf(tail, shift)) : hash ^ last
+  return finalize(hash ^ (length + text.length))
+}
+
+/** Returns the bits that a word loses when it is shifted to the left by 0 to 24 bits. */
+function carryOf(word: number, shift: number): number {
+  // A shift by 32 bits is a shift by 0 bits.
+  return (word >>> 1) >>> (31 - shift)
 }
 
 function isAscii(text: string): boolean {
@@ -86,37 +112,25 @@ function isAscii(text: string): boolean {
   return true
 }
 
-/** Mixes the whole 4-byte blocks of an ASCII text into a state. */
-function mixBlocks(text: string, state: number): number {
-  let hash = state
-  for (let index = 0; index + 4 <= text.length; index += 4) {
-    hash = mix(hash, scramble(blockAt(text, index)))
-  }
-  return hash
+/** Returns the start that consists of an ASCII text. */
+function startOf(text: string, seed: number): HashStart {
+  const { length } = text
+  const blocks = length - (length % 4)
+  let state = seed
+  for (let at = 0; at < blocks; at += 4) state = mix(state, scramble(wordAt(text, at, at + 4)))
+  return { state, rest: wordAt(text, blocks, length), length }
 }
 
-function blockAt(text: string, index: number): number {
-  return (
-    text.charCodeAt(index) |
-    (text.charCodeAt(index + 1) << 8) |
-    (text.charCodeAt(index + 2) << 16) |
-    (text.charCodeAt(index + 3) << 24)
-  )
+/** Returns up to four characters as a little-endian word. */
+function wordAt(text: string, start: number, end: number): number {
+  let word = 0
+  for (let at = end - 1; at >= start; at -= 1) word = (word << 8) | text.charCodeAt(at)
+  return word
 }
 
 function mix(state: number, scrambled: number): number {
   const hash = state ^ scrambled
   return (Math.imul((hash << 13) | (hash >>> 19), 5) + 0xe6546b64) | 0
-}
-
-/** Mixes the characters after the last whole block, at most three, into a state. */
-export function mixTail(text: string, state: number): number {
-  const start = text.length - (text.length % 4)
-  let tail = 0
-  for (let index = text.length - 1; index >= start; index -= 1) {
-    tail = (tail << 8) | text.charCodeAt(index)
-  }
-  return start === text.length ? state : state ^ scramble(tail)
 }
 
 /** Scrambles a block of four bytes before it is mixed into a state. */

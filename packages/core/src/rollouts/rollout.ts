@@ -8,7 +8,7 @@ import type {
 import { FlagError } from '../model/errors.ts'
 import type { BucketingScheme, Extensions } from '../model/extensions.ts'
 import { elementsOf } from '../model/json.ts'
-import { BUCKETS, bucketIn, type CompiledSalt, compileSalt } from './bucket.ts'
+import { BUCKETS, bucketIn, compileSalt, type HashPrefix } from './bucket.ts'
 import { findScheme, OWN_SCHEME, type RangesFault, rangesFault } from './bucketing.ts'
 import {
   compileGradualRollout,
@@ -21,7 +21,7 @@ import {
 export interface CompiledRollout {
   readonly id: string
   readonly bucketBy: AttributeReference
-  readonly salt: CompiledSalt
+  readonly salt: HashPrefix
   /** The formula of another system. `undefined` for the built-in formula. */
   readonly foreign: ReturnType<BucketingScheme> | undefined
   /** The ranges in ascending order, without overlaps. Empty for a gradual rollout. */

@@ -1,5 +1,5 @@
 import type { BucketingScheme } from '../model/extensions.ts'
-import { murmur3 } from '../rollouts/bucket.ts'
+import { compilePrefix, hashAfter } from '../rollouts/bucket.ts'
 import { bucketOfPlace } from './scale.ts'
 
 /** The sum of the weights of a fractional rule if the rollout has no `totalWeight`. */
@@ -11,8 +11,9 @@ const USUAL_WEIGHT = 100
  * of the flag.
  */
 export const flagd: BucketingScheme = ({ salt, totalWeight = USUAL_WEIGHT }) => {
+  const prefix = compilePrefix(salt)
   return (key) => {
-    const place = Math.floor((murmur3(salt + key, 0) * totalWeight) / 2 ** 32)
+    const place = Math.floor((hashAfter(prefix, key) * totalWeight) / 2 ** 32)
     return bucketOfPlace(place, totalWeight)
   }
 }

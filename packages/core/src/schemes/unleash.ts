@@ -1,5 +1,5 @@
 import type { BucketingScheme } from '../model/extensions.ts'
-import { murmur3 } from '../rollouts/bucket.ts'
+import { compilePrefix, hashAfter } from '../rollouts/bucket.ts'
 import { bucketOfPlace } from './scale.ts'
 
 const VARIANT_SEED = 86_028_157
@@ -12,5 +12,6 @@ const USUAL_WEIGHT = 1000
  */
 export const unleash: BucketingScheme = ({ salt, strategy, totalWeight = USUAL_WEIGHT }) => {
   const [seed, places] = strategy === 'variant' ? [VARIANT_SEED, totalWeight] : [0, 100]
-  return (key) => bucketOfPlace(murmur3(`${salt}:${key}`, seed) % places, places)
+  const prefix = compilePrefix(`${salt}:`, seed)
+  return (key) => bucketOfPlace(hashAfter(prefix, key) % places, places)
 }
