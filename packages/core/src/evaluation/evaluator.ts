@@ -7,7 +7,7 @@ import type { CompiledFlag, FlagParts } from './flag.ts'
 import type { Outcome } from './outcome.ts'
 import { type CompiledRule, matchesRule, type Serve } from './rule.ts'
 import { type CompiledSegment, matchesSegment } from './segment.ts'
-import { detailOf, type EvaluationStep, type RolloutStep } from './trace.ts'
+import { detailOf, type EvaluationStep } from './trace.ts'
 
 /** The part of a flag set that an evaluator reads. */
 export interface EvaluatedFlags {
@@ -162,8 +162,9 @@ export class Evaluator implements ConditionScope {
       const rule = rules[at]
       if (rule === undefined) continue
       const isMatch = matchesRule(rule, this)
-      trace?.push({ kind: 'rule', rule, isMatch, rollout: isMatch ? this.#place(rule) : undefined })
-      const outcome = isMatch ? this.follow(rule.serve) : undefined
+      let outcome: Outcome | undefined
+      if (trace !== undefined) outcome = this.#followTraced(rule, isMatch, trace)
+      else if (isMatch) outcome = this.follow(rule.serve)
       if (outcome !== undefined) return outcome
     }
     return undefined
@@ -192,9 +193,16 @@ export class Evaluator implements ConditionScope {
     return key === undefined ? -1 : rangeNumber(rollout, bucketFor(rollout, key), this.now)
   }
 
-  #place({ serve }: CompiledRule): RolloutStep | undefined {
-    if (serve.kind !== 'rollout') return undefined
-    const { rollout } = serve
-    return { rollout, placement: placeIn(rollout, this.context, this.now) }
+  /** Returns the outcome of a rule, if it matches, and adds the step to `trace`. */
+  #followTraced(rule: CompiledRule, isMatch: boolean, trace: Trace): Outcome | undefined {
+    const { serve } = rule
+    if (!isMatch || serve.kind !== 'rollout') {
+      trace.push({ kind: 'rule', rule, isMatch, rollout: undefined })
+      return isMatch ? this.follow(serve) : undefined
+    }
+    const { rollout, outcomes } = serve
+    const placement = placeIn(rollout, this.context, this.now)
+    trace.push({ kind: 'rule', rule, isMatch, rollout: { rollout, placement } })
+    return placement && outcomes[placement.number]
   }
 }

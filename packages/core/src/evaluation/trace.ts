@@ -40,6 +40,8 @@ export interface RuleStep {
   readonly rollout: RolloutStep | undefined
 }
 
+type Mutable<Type> = { -readonly [Name in keyof Type]: Type[Name] }
+
 /** The evaluation of a rollout. */
 export interface RolloutStep {
   readonly rollout: CompiledRollout
@@ -65,20 +67,21 @@ export function detailOf(
   const unmet = unmetFlagOf(steps)
   const last = steps.at(-1)
   const placement = last?.kind === 'rule' ? last.rollout?.placement : undefined
-  const { errorCode = 'TARGETING_KEY_MISSING' } = explanation
-  return {
+  const detail: Mutable<EvaluationDetail> = {
     flagKey: flag.key,
     value: variation?.value ?? null,
     variationId: variation?.id ?? null,
     variationKey: variation?.key ?? null,
     ...explanation,
-    ...(unmet && { prerequisiteKey: unmet.key }),
-    ...(placement?.range && {
-      bucket: placement.bucket,
-      range: { from: placement.range.from, to: placement.range.to },
-    }),
-    ...(steps.some(isUnplaced) && { errorCode }),
   }
+  if (unmet !== undefined) detail.prerequisiteKey = unmet.key
+  if (placement?.range !== undefined) {
+    const { from, to } = placement.range
+    detail.bucket = placement.bucket
+    detail.range = { from, to }
+  }
+  if (steps.some(isUnplaced)) detail.errorCode ??= 'TARGETING_KEY_MISSING'
+  return detail
 }
 
 function isUnplaced(step: EvaluationStep): boolean {

@@ -79,13 +79,14 @@ describe('compileRollout', () => {
     expect(rollout.fault).toBeUndefined()
     expect(placeIn(rollout, { kind: 'user', key: 'user-1' }, 0)).toEqual({
       bucket: 17_502,
+      number: 0,
       range: { variationId: 'v-2', from: 0, to: 50_000 },
     })
   })
 
   it('A placement has a bucket but no range if the rollout has no variation for the bucket', () => {
     const user = { kind: 'user', key: 'user-1' }
-    const placement = { bucket: 17_502, range: undefined }
+    const placement = { bucket: 17_502, number: -1, range: undefined }
     expect(placeIn(compileRollout(withRanges([0, 17_502])), user, 0)).toStrictEqual(placement)
     const schedule = { targetPercentage: 17, increment: 17, intervalHours: 1 }
     const startAt = '1970-01-01T00:00:00Z'
@@ -101,6 +102,7 @@ describe('compileRollout', () => {
       placeIn(compileRollout({ ...gradual, increment: 18, targetPercentage: 18 }), user, 0),
     ).toEqual({
       bucket: 17_502,
+      number: 0,
       range: { variationId: 'v', from: 0, to: 18_000 },
     })
   })

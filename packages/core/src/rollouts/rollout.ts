@@ -37,7 +37,9 @@ export type RolloutFault = GradualRolloutFault | RangesFault | 'scheme'
 /** The bucket of a context in a rollout. */
 export interface Placement {
   readonly bucket: number
-  /** The range that contains the bucket. `undefined` if the bucket has no variation. */
+  /** The index of the range that contains the bucket, or -1 if the bucket has no variation. */
+  readonly number: number
+  /** The range. `undefined` if the bucket has no variation. */
   readonly range: BucketRange | undefined
 }
 
@@ -105,8 +107,9 @@ export function placeIn(
   const bucket = bucketFor(rollout, key)
   const { gradual, ranges } = rollout
   const number = rangeNumber(rollout, bucket, now)
-  if (number === -1) return { bucket, range: undefined }
-  return { bucket, range: gradual === undefined ? ranges[number] : gradualRange(gradual, now) }
+  if (number === -1) return { bucket, number, range: undefined }
+  const range = gradual === undefined ? ranges[number] : gradualRange(gradual, now)
+  return { bucket, number, range }
 }
 
 /** Returns the bucket of a key by the scheme of the rollout. */
