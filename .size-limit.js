@@ -10,7 +10,7 @@ export default [
   {
     name: '@ff/core',
     path: 'packages/core/dist/index.js',
-    limit: '15.7 kB',
+    limit: '15.8 kB',
     brotli: true,
     modifyEsbuildConfig,
   },
@@ -57,7 +57,7 @@ export default [
   {
     name: '@ff/client/local',
     path: 'packages/client/dist/local.js',
-    limit: '25.9 kB',
+    limit: '26 kB',
     brotli: true,
     modifyEsbuildConfig,
   },

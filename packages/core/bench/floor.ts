@@ -39,11 +39,11 @@ export function floorOf(definition: FlagSetDefinition): Floor {
     if (rolloutId === null) return `return ${textOf(variationId ?? '')};`
     const rollout = flag.rollouts.find(({ id }) => id === rolloutId)
     if (rollout === undefined || rollout.strategy === 'gradual') throw new Error('no fixed rollout')
-    const { start } = compileSalt(rollout.salt)
+    const { state } = compileSalt(rollout.salt)
     const ranges = rollout.ranges.map(
       ({ variationId: id, to }) => `if (b < ${to}) return ${textOf(id)};`,
     )
-    return `const b = bucket(${start?.state}, ${start?.length}, c.key); ${ranges.join(' ')}`
+    return `const b = bucket(${state?.blocks}, ${state?.length}, c.key); ${ranges.join(' ')}`
   }
   const flags = definition.flags.map((flag, index) => {
     const rules = flag.rules.map((rule) => {

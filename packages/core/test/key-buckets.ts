@@ -6,15 +6,15 @@ import { compileSalt } from '../src/rollouts/bucket.ts'
  * table. All salts must have the same length modulo 4.
  */
 export function keyBuckets(key: BucketingKey, salts: readonly string[]): number[] {
-  const starts = salts.map((salt) => {
-    const { start } = compileSalt(salt)
-    if (start === undefined) throw new Error(`The salt ${salt} is not ASCII`)
-    return start
+  const compiled = salts.map((salt) => {
+    const { state } = compileSalt(salt)
+    if (state === undefined) throw new Error(`The salt ${salt} is not ASCII`)
+    return state
   })
-  key.align((starts[0]?.length ?? 0) % 4)
+  key.align((compiled[0]?.length ?? 0) % 4)
   // The last elements are changed too.
   const states = new Int32Array(salts.length + 3)
-  states.set(starts.map(({ state, rest }) => key.mixRest(state, rest)))
+  states.set(compiled.map(({ blocks, rest }) => key.mixRest(blocks, rest)))
   key.mixBlocks(states, 0, salts.length)
-  return starts.map(({ length }, at) => key.bucketFor(states[at] ?? 0, length))
+  return compiled.map(({ length }, at) => key.bucketFor(states[at] ?? 0, length))
 }

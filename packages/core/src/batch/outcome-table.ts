@@ -58,16 +58,16 @@ export function compileOutcomeTable(serves: readonly (Serve | undefined)[]): Out
     if (serve.kind !== 'rollout') return serve.outcome.code
     const { rollout, outcomes } = serve
     const { foreign, ranges } = rollout
-    const { start } = rollout.salt
-    if (foreign !== undefined || ranges.length > MAX_SCANNED_RANGES || start === undefined)
+    const { state } = rollout.salt
+    if (foreign !== undefined || ranges.length > MAX_SCANNED_RANGES || state === undefined)
       return elsewhere
     const known = places.get(rollout)
     if (known !== undefined) return ~known
     const place = serves.length + rollouts.length
     places.set(rollout, place)
-    const phase = 4 * slotOf(rollout.bucketBy) + (start.length % 4)
+    const phase = 4 * slotOf(rollout.bucketBy) + (state.length % 4)
     const ends = endsOf(rollout, outcomes)
-    rollouts.push(start.state, phase, start.rest, start.length, ends.length / 2 - 1)
+    rollouts.push(state.blocks, phase, state.rest, state.length, ends.length / 2 - 1)
     rollouts.push(...ends)
     if (rollout.gradual !== undefined)
       gradual.push({ place: place + RANGES, schedule: rollout.gradual })
