@@ -43,7 +43,7 @@ export function floorOf(definition: FlagSetDefinition): Floor {
     const ranges = rollout.ranges.map(
       ({ variationId: id, to }) => `if (b < ${to}) return ${textOf(id)};`,
     )
-    return `const b = bucket(${state?.blocks}, ${state?.length}, c.key); ${ranges.join(' ')}`
+    return `const b = bucket(${state.blocks}, ${state.length}, c.key); ${ranges.join(' ')}`
   }
   const flags = definition.flags.map((flag, index) => {
     const rules = flag.rules.map((rule) => {

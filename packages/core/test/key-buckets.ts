@@ -6,11 +6,7 @@ import { compileSalt } from '../src/rollouts/bucket.ts'
  * table. All salts must have the same length modulo 4.
  */
 export function keyBuckets(key: BucketingKey, salts: readonly string[]): number[] {
-  const compiled = salts.map((salt) => {
-    const { state } = compileSalt(salt)
-    if (state === undefined) throw new Error(`The salt ${salt} is not ASCII`)
-    return state
-  })
+  const compiled = salts.map((salt) => compileSalt(salt).state)
   key.align((compiled[0]?.length ?? 0) % 4)
   // The last elements are changed too.
   const states = new Int32Array(salts.length + 3)

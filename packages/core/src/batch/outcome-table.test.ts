@@ -154,10 +154,10 @@ describe('compileOutcomeTable', () => {
     expect(entries.slice(0, 4)).toEqual([~place, codes[1], ~place, codes[3]])
     // The hash state, the phase, the rest of the salt, the length of the salt and the dot, the
     // number of ranges minus 1, the end of the range and its code.
-    const state = compileSalt(rollout.salt).state?.blocks
+    const { blocks } = compileSalt(rollout.salt).state
     const rest = 0x61 | (0x62 << 8) | (0x2e << 16)
     const code = ((0 + 1) << 3) | REASONS.indexOf('SPLIT')
-    expect(entries.slice(place)).toEqual([state, 3, rest, 11, 0, 100_000, code])
+    expect(entries.slice(place)).toEqual([blocks, 3, rest, 11, 0, 100_000, code])
     expect(table?.bucketingKeys.map(({ name }) => name)).toEqual(['user.key'])
   })
 

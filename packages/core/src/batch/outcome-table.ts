@@ -59,7 +59,7 @@ export function compileOutcomeTable(serves: readonly (Serve | undefined)[]): Out
     const { rollout, outcomes } = serve
     const { foreign, ranges } = rollout
     const { state } = rollout.salt
-    if (foreign !== undefined || ranges.length > MAX_SCANNED_RANGES || state === undefined)
+    if (foreign !== undefined || ranges.length > MAX_SCANNED_RANGES || !state.isAscii)
       return elsewhere
     const known = places.get(rollout)
     if (known !== undefined) return ~known

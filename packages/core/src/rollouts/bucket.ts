@@ -21,19 +21,21 @@ interface HashState {
   readonly rest: number
   /** The number of all bytes. */
   readonly length: number
+  /** `false` if a character is not ASCII. The other fields then have no meaning. */
+  readonly isAscii: boolean
 }
 
 /** A text that is prepared for hashing other texts after it. Created by `compilePrefix`. */
 export interface HashPrefix {
   readonly text: string
   readonly seed: number
-  /** The state after the text. `undefined` if the text is not ASCII. */
-  readonly state: HashState | undefined
+  /** The state after the text. */
+  readonly state: HashState
 }
 
 /** Prepares a text for `hashAfter`. The seed has 32 bits. */
 export function compilePrefix(text: string, seed = 0): HashPrefix {
-  return { text, seed, state: addAscii({ blocks: seed, rest: 0, length: 0 }, text) }
+  return { text, seed, state: addText({ blocks: seed, rest: 0, length: 0, isAscii: true }, text) }
 }
 
 /** Prepares a salt for `bucketIn`. */
@@ -57,17 +59,17 @@ export function bucketFrom(hash: number): number {
 /** Returns the unsigned MurmurHash3 x86_32 of a prefix and a text, in UTF-8. */
 export function hashAfter({ state, text: prefix, seed }: HashPrefix, text: string): number {
   // ASCII text needs no encoding to bytes, which costs far more than the hash.
-  const end = state === undefined ? undefined : addAscii(state, text)
-  if (end === undefined) return murmurhash.v3(prefix + text, seed)
+  const end = addText(state, text)
+  if (!end.isAscii) return murmurhash.v3(prefix + text, seed)
   return finalize(end.blocks ^ scramble(end.rest) ^ end.length) >>> 0
 }
 
 /**
- * Returns the state after the characters of a text. `undefined` if the text is not ASCII. Each block
- * consists of the rest before four characters, and of the first of these characters. Joining the
- * texts instead takes up to twice as long as hashing them.
+ * Returns the state after the characters of a text. Each block consists of the rest before four
+ * characters, and of the first of these characters. Joining the texts instead takes up to twice as
+ * long as hashing them. V8 does not allocate the result, because it is always an object.
  */
-function addAscii({ blocks, rest, length }: HashState, text: string): HashState | undefined {
+function addText({ blocks, rest, length, isAscii }: HashState, text: string): HashState {
   const shift = 8 * (length & 3)
   let hash = blocks
   let carry = rest
@@ -90,13 +92,13 @@ function addAscii({ blocks, rest, length }: HashState, text: string): HashState 
     codes |= code
     tail = (tail << 8) | code
   }
-  if (codes > 0x7f) return undefined
   const last = carry | (tail << shift)
   const isWhole = shift + 8 * (text.length - at) >= 32
   return {
     blocks: isWhole ? mix(hash, scramble(last)) : hash,
     rest: isWhole ? carryOf(tail, shift) : last,
     length: length + text.length,
+    isAscii: isAscii && codes < 0x80,
   }
 }
 
