@@ -1,6 +1,7 @@
 import { evaluateAll, jsonOf, prepareIncrementally, valuesOf } from '../src/all-flags.ts'
 import {
   compileFlagSet,
+  evaluateFlag,
   evaluateValue,
   type FlagSet,
   type FlagSetDefinition,
@@ -23,6 +24,8 @@ export interface Case {
 const OWN: Readonly<Record<string, () => Case>> = {
   'W1 floor': () => floorCase(oneFlag(), 200_000),
   W1: () => oneValue(oneFlag()),
+  'W1, longer salt': () => oneValue(withSalt(oneFlag(), 'aB3dE5gH7jKm')),
+  'W1 detail': () => oneCase(oneFlag(), evaluateFlag),
   W4: () => oneValue(oneSegment(USERS, 10_000)),
   'W2 floor': () => floorCase(manyFlags(100), 2000),
   'W2 codes': () => ({ calls: 2000, call: codesOf(manyFlags(100)) }),
@@ -112,6 +115,13 @@ export function changed(definition: FlagSetDefinition, position: number): FlagSe
   return { ...definition, version: definition.version + 1, flags }
 }
 
+function withSalt(definition: FlagSetDefinition, salt: string): FlagSetDefinition {
+  const flags = definition.flags.map((flag) => {
+    return { ...flag, rollouts: flag.rollouts.map((rollout) => ({ ...rollout, salt })) }
+  })
+  return { ...definition, flags }
+}
+
 function mixedCases(count: number, calls: number): Readonly<Record<string, () => Case>> {
   return {
     [`mixed ${count} floor`]: () => {
@@ -164,9 +174,16 @@ function floorCase(definition: FlagSetDefinition, calls: number): Case {
 }
 
 function oneValue(definition: FlagSetDefinition): Case {
+  return oneCase(definition, evaluateValue)
+}
+
+function oneCase(
+  definition: FlagSetDefinition,
+  evaluate: typeof evaluateValue | typeof evaluateFlag,
+): Case {
   const flagSet = compileFlagSet(definition)
   const key = definition.flags[0]?.key ?? ''
-  return { calls: 100_000, call: (turn) => evaluateValue(flagSet, key, userAt(turn), NOW) }
+  return { calls: 100_000, call: (turn) => evaluate(flagSet, key, userAt(turn), NOW) }
 }
 
 function codesOf(definition: FlagSetDefinition) {

@@ -51,6 +51,8 @@ export function ratiosOf(times: Times, peers: readonly string[]): Figure[] {
     { ...ratio('W2 values : floor', 'W2 values', 'W2 floor'), atMost: 0.7 },
     { ...ratio('W2 JSON : floor', 'W2 JSON', 'W2 floor'), atMost: 1.5 },
     { ...ratio('W4 : W1', 'W4', 'W1'), atMost: 2 },
+    { ...ratio('W1, longer salt : W1', 'W1, longer salt', 'W1'), atMost: 1.2 },
+    { ...ratio('W1 detail : W1', 'W1 detail', 'W1'), atMost: 2 },
     {
       ...ratio('W3 compile : after one change', 'W3 compile', 'W3 compile after one change'),
       atLeast: 20,

@@ -22,10 +22,12 @@ const MIXED = ['mixed 10', 'mixed 100', 'mixed 1000'].flatMap((name) => {
 })
 const LARGE = ['first of ten sets', 'last of ten sets'].map((name) => `mixed 1000 values, ${name}`)
 
+const W1_VARIANTS = ['W1, longer salt', 'W1 detail']
+
 const times = {
   ...(await printTimes(40, ['mixed one floor', 'mixed one', ...MIXED])),
   ...(await printTimes(25, ['mixed 10000 values', ...LARGE])),
-  ...(await printTimes(60, ['W1 floor', 'W1', 'W4', ...besides('W1')])),
+  ...(await printTimes(60, ['W1 floor', 'W1', ...W1_VARIANTS, 'W4', ...besides('W1')])),
   ...(await printTimes(60, ['W2 floor', 'W2 codes', 'W2 values', 'W2 JSON', ...besides('W2')])),
   ...(await printTimes(40, ['W3 codes', 'W3 values', 'W3 JSON', ...besides('W3')])),
   ...(await printTimes(60, ['common 100 values', ...besides('common 100')])),

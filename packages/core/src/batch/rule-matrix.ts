@@ -212,7 +212,7 @@ function byPhase(flags: readonly CompiledFlag[]): readonly CompiledFlag[] {
 function phaseOf({ rules }: CompiledFlag): string {
   for (const { serve } of rules) {
     if (serve.kind === 'rollout')
-      return `${serve.rollout.salt.text.length % 4} ${serve.rollout.bucketBy.name}`
+      return `${serve.rollout.salt.state.length % 4} ${serve.rollout.bucketBy.name}`
   }
   return ''
 }

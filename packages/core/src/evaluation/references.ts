@@ -66,8 +66,7 @@ const NONE: readonly string[] = []
 
 /**
  * Returns the references of a flag. An inactive flag has no references. Throws if a rule or a
- * condition does not have the declared type. The loops use indexes, because iterators are slow
- * before V8 compiles the code, and most processes run it only once for each flag.
+ * condition does not have the declared type.
  */
 export function referencesOfFlag(
   { key, isActive, prerequisites, rules }: FlagDefinition,
@@ -75,6 +74,7 @@ export function referencesOfFlag(
 ): References {
   const dependsOn: string[] = []
   const referring: RuleDefinition[] = []
+  // Indexes, because iterators are slow until V8 compiles the code, which is after most calls.
   for (let at = 0; at < rules.length; at += 1) {
     const rule = rules[at] as RuleDefinition
     if (rule.segmentId !== null) dependsOn.push(segmentName(rule.segmentId))
@@ -89,7 +89,7 @@ export function referencesOfFlag(
   return {
     node: { name, dependsOn: exact(dependsOn) },
     flagKeys: exact(flagKeys),
-    flagIds: exact(prerequisites.map(({ flagId }) => flagId)),
+    flagIds: prerequisites.length === 0 ? NONE : prerequisites.map(({ flagId }) => flagId),
   }
 }
 

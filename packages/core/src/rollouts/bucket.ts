@@ -67,7 +67,8 @@ export function hashAfter({ state, text: prefix, seed }: HashPrefix, text: strin
 /**
  * Returns the state after the characters of a text. Each block consists of the rest before four
  * characters, and of the first of these characters. Joining the texts instead takes up to twice as
- * long as hashing them. V8 does not allocate the result, because it is always an object.
+ * long as hashing them. The result is an object also if the text is not ASCII, so that V8
+ * need not allocate it.
  */
 function addText({ blocks, rest, length, isAscii }: HashState, text: string): HashState {
   const shift = 8 * (length & 3)
