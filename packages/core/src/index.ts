@@ -13,7 +13,13 @@ export {
   type FlagSet,
   prepareDefinitions,
 } from './evaluation/flag-set.ts'
-export { type CompiledVariation, codeCountOf, reasonOf, servedBy } from './evaluation/outcome.ts'
+export {
+  type CompiledVariation,
+  codeCountOf,
+  outcomeCodeOf,
+  reasonOf,
+  servedBy,
+} from './evaluation/outcome.ts'
 export { findAttribute, findBucketingKey } from './model/attribute.ts'
 export { compareCodePoints } from './model/code-point.ts'
 export {

@@ -218,6 +218,7 @@ const VALUES = [
   'isJsonObject',
   'isOperator',
   'jsonEquals',
+  'outcomeCodeOf',
   'parseContext',
   'parseFlagValue',
   'parseTimestamp',

@@ -4,6 +4,7 @@ import {
   evaluateCode,
   evaluateFlag,
   type FlagSet,
+  outcomeCodeOf,
   servedBy,
 } from '@ff/core'
 import type { FlagType } from '@ff/core/flag-types'
@@ -117,9 +118,12 @@ export class LocalEvaluator {
     const { flagSet } = this
     if (!isContext(context)) return 'INVALID_CONTEXT'
     if (flagSet === undefined) return 'PROVIDER_NOT_READY'
+    const { now, count } = this.options
+    const at = now()
+    const detail = evaluateFlag(flagSet, key, context, at)
     const flag = flagSet.flags.get(key)
-    if (flag !== undefined) this.#code(flagSet, flag, context)
-    return evaluateFlag(flagSet, key, context, this.options.now())
+    if (flag !== undefined) count(flag, outcomeCodeOf(flag, detail), at)
+    return detail
   }
 }
 

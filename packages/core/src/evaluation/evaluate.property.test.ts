@@ -4,8 +4,9 @@ import { anyContext, anyDefinition, anyNow, anyPoison, deepFreeze } from '../../
 import { detailsOf, evaluateSome, jsonOf, valuesOf } from '../all-flags.ts'
 import { evaluateTogether } from '../batch/evaluate-all.ts'
 import { parseContext } from '../model/context.ts'
-import { evaluateFlag } from './evaluate.ts'
+import { evaluateCode, evaluateFlag } from './evaluate.ts'
 import { compileFlagSet } from './flag-set.ts'
+import { outcomeCodeOf } from './outcome.ts'
 
 describe('Evaluation of any definition for any context', () => {
   it('Every evaluation returns a valid result, is repeatable and modifies no input', {
@@ -36,13 +37,16 @@ describe('Evaluation of any definition for any context', () => {
     )
   })
 
-  it('evaluateFlag, evaluateSome and evaluateTogether return the same results', () => {
+  it('evaluateFlag, evaluateCode, evaluateSome and evaluateTogether return the same results', () => {
     fc.assert(
       fc.property(anyDefinition, anyContext, anyNow, fc.nat(), (definition, context, now, pick) => {
         const flagSet = compileFlagSet(definition)
         const all = detailsOf(evaluateTogether(flagSet, context, now))
         for (const detail of all) {
           expect(evaluateFlag(flagSet, detail.flagKey, context, now)).toEqual(detail)
+          const flag = flagSet.flags.get(detail.flagKey)
+          if (flag === undefined) throw new Error('the flag set must contain its flags')
+          expect(outcomeCodeOf(flag, detail)).toBe(evaluateCode(flagSet, flag, context, now))
         }
         const chosen = all.filter((_, index) => ((pick >> index) & 1) === 1)
         const keys = chosen.map(({ flagKey }) => flagKey).reverse()

@@ -1,5 +1,10 @@
 import type { FlagValue } from '../model/value.ts'
-import { type EvaluationReason, type Explanation, REASONS } from './detail.ts'
+import {
+  type EvaluationDetail,
+  type EvaluationReason,
+  type Explanation,
+  REASONS,
+} from './detail.ts'
 
 /** A variation with its parsed value. */
 export interface CompiledVariation {
@@ -58,8 +63,20 @@ const REASON_BITS = 3
 
 function outcomeOf(variation: CompiledVariation | undefined, explanation: Explanation): Outcome {
   const served = variation === undefined ? 0 : variation.index + 1
-  const code = (served << REASON_BITS) | REASONS.indexOf(explanation.reason)
-  return { variation, explanation, code }
+  return { variation, explanation, code: codeOf(served, explanation.reason) }
+}
+
+/** Returns the outcome code of a detail of a flag. */
+export function outcomeCodeOf(
+  { variations }: { readonly variations: readonly { readonly id: string }[] },
+  { variationId, reason }: Pick<EvaluationDetail, 'variationId' | 'reason'>,
+): number {
+  const index = variations.findIndex(({ id }) => id === variationId)
+  return codeOf(index + 1, reason)
+}
+
+function codeOf(served: number, reason: EvaluationReason): number {
+  return (served << REASON_BITS) | REASONS.indexOf(reason)
 }
 
 /** Returns the number of possible outcome codes of a flag. The codes are less than this number. */

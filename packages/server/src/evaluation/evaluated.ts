@@ -1,4 +1,11 @@
-import type { EvaluationContext, FlagSet } from '@ff/core'
+import {
+  type CompiledFlag,
+  type EvaluationContext,
+  type EvaluationDetail,
+  evaluateFlag,
+  type FlagSet,
+  outcomeCodeOf,
+} from '@ff/core'
 import { type Evaluation, evaluateAll, evaluateSome, jsonOf } from '@ff/core/all-flags'
 import { stepAt } from '@ff/core/changes'
 import { valuesHash } from '@ff/core/fingerprint'
@@ -30,6 +37,19 @@ export function evaluateTimed({ flagSet, context, now, flagKeys }: TimedInput): 
       ? evaluateAll(flagSet, context, now)
       : evaluateSome(flagSet, flagKeys, context, now)
   return { flagSet, context, evaluation, micros: (performance.now() - startedAt) * 1000 }
+}
+
+/** Evaluates one flag with its detail and measures the duration. */
+export function detailTimed(
+  flag: CompiledFlag,
+  { flagSet, context, now }: TimedInput,
+): { readonly detail: EvaluationDetail; readonly evaluated: Evaluated } {
+  const startedAt = performance.now()
+  const detail = evaluateFlag(flagSet, flag.key, context, now)
+  const micros = (performance.now() - startedAt) * 1000
+  const codes = Int32Array.of(outcomeCodeOf(flag, detail))
+  const evaluation = { flagSet, flags: [flag], context, now, codes, start: 0 }
+  return { detail, evaluated: { flagSet, context, evaluation, micros } }
 }
 
 /** The values of all flags for one context, in the form in which they are sent. */

@@ -8,11 +8,11 @@ import {
   isFlagError,
   parseContext,
 } from '@ff/core'
-import { detailsOf, valuesOf } from '@ff/core/all-flags'
+import { valuesOf } from '@ff/core/all-flags'
 import type { FlagValues } from '@ff/protocol/sdk'
 import type { Storage } from '@ff/storage'
 import type { FlagSetScope } from '../access/sdk-keys.ts'
-import { evaluateTimed } from '../evaluation/evaluated.ts'
+import { detailTimed, evaluateTimed } from '../evaluation/evaluated.ts'
 import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
 import { type Clock, within } from '../runtime/clock.ts'
 import type { Logger } from '../runtime/logger.ts'
@@ -147,11 +147,10 @@ export class InProcessEvaluator {
   ): EvaluationDetail {
     const { usage, clock } = this.#options
     const context = parseContext(given)
-    const now = clock.now()
-    const evaluated = evaluateTimed({ flagSet, context, now, flagKeys: [flagKey] })
     usage.requested(scope)
-    const [detail] = detailsOf(evaluated.evaluation)
-    if (detail === undefined) return { ...fallbackOf(flagKey, null), errorCode: 'FLAG_NOT_FOUND' }
+    const flag = flagSet.flags.get(flagKey)
+    if (flag === undefined) return { ...fallbackOf(flagKey, null), errorCode: 'FLAG_NOT_FOUND' }
+    const { detail, evaluated } = detailTimed(flag, { flagSet, context, now: clock.now() })
     usage.evaluated(scope, 'sdk', evaluated)
     return detail
   }

@@ -45,7 +45,7 @@ type Decision = PendingSample | 'unwanted' | 'dropped'
 interface Batch {
   /** The rules of `decisions`; `undefined` if no context of this environment may be stored. */
   rules: SamplingRules | undefined
-  /** Decisions by the hash of the whole context. */
+  /** Decisions by the name of the whole context. */
   readonly decisions: Map<string, Decision>
   kept: number
   added: number
@@ -53,8 +53,8 @@ interface Batch {
 
 interface Observation {
   readonly environmentId: string
-  /** The hash of the whole context. */
-  readonly contextHash: string
+  /** Identifies the whole context: its hash, or its JSON text. */
+  readonly contextName: string
   readonly source: ContextSample['source']
   /** Epoch milliseconds. */
   readonly now: number
@@ -110,10 +110,10 @@ export class ContextSampler {
   /** Adds a context to the samples. Returns `false` if it was already observed in this batch. */
   observe(evaluated: Evaluated, observation: Observation): boolean {
     const batch = this.#batchOf(observation.environmentId)
-    const before = batch.decisions.get(observation.contextHash)
+    const before = batch.decisions.get(observation.contextName)
     const decision = before ?? this.#decide(evaluated, observation, batch)
     if (before === undefined && batch.decisions.size < MAX_DISTINCT) {
-      batch.decisions.set(observation.contextHash, decision)
+      batch.decisions.set(observation.contextName, decision)
     }
     if (decision === 'unwanted') return before === undefined
     if (decision === 'dropped' || decision.isDropped) this.#dropped += 1

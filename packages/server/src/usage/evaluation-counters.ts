@@ -100,12 +100,15 @@ export class EvaluationCounters {
     if (this.#last === undefined) return
     const { flags, codes, start } = this.#last
     const times = this.#lastTimes
-    const offsets = flags === this.flagSet.ordered ? this.#offsets : this.#offsetsOf(flags)
+    const isWhole = flags === this.flagSet.ordered
+    const positions = isWhole ? undefined : this.#positionsOfFlags()
     const { counts, micros } = getOrInsert(this.#bySource, this.#lastSource, () =>
       emptySlots(this.#offsets),
     )
     for (let index = 0; index < flags.length; index += 1) {
-      const slot = (offsets[index] ?? 0) + (codes[start + index] ?? 0)
+      const flag = flags[index]
+      const position = flag && positions ? (positions.get(flag) ?? 0) : index
+      const slot = (this.#offsets[position] ?? 0) + (codes[start + index] ?? 0)
       counts[slot] = (counts[slot] ?? 0) + times
       micros[slot] = (micros[slot] ?? 0) + times * this.#lastMicros
     }
@@ -113,11 +116,9 @@ export class EvaluationCounters {
     this.#lastTimes = 0
   }
 
-  /** Returns the index of the first slot of each of these flags. */
-  #offsetsOf(flags: readonly CompiledFlag[]): Int32Array {
+  #positionsOfFlags(): ReadonlyMap<CompiledFlag, number> {
     this.#positions ??= new Map(this.flagSet.ordered.map((each, position) => [each, position]))
-    const positions = this.#positions
-    return Int32Array.from(flags, (flag) => this.#offsets[positions.get(flag) ?? 0] ?? 0)
+    return this.#positions
   }
 }
 

@@ -1,3 +1,4 @@
+import type { EvaluationContext } from '@ff/core'
 import type { ContextSample, Storage } from '@ff/storage'
 import type { FlagSetScope } from '../access/sdk-keys.ts'
 import { newId } from '../access/secrets.ts'
@@ -30,6 +31,9 @@ const MORE_FOR_WRITING = 100
 
 /** The maximum number of counts that are written in one call of the store. */
 const COUNTS_A_CALL = 250
+
+/** The maximum length of the JSON text of a context that is used as its name. */
+const MAX_NAME_LENGTH = 1000
 
 /** The maximum time that a stopping server waits for its last writes. */
 const CLOSE_WITHIN_MS = 3000
@@ -156,18 +160,18 @@ export class UsageRecorder {
   }
 
   /**
-   * Records an evaluation for a reply or for a caller in process. `hash` is the hash of the
-   * context.
+   * Records an evaluation for a reply or for a caller in process. `contextName` identifies the
+   * context; replies pass its hash, which they contain.
    */
   evaluated(
     scope: FlagSetScope,
     source: ContextSample['source'],
     evaluated: Evaluated,
-    hash = contextHashOf(scope, JSON.stringify(evaluated.context)),
+    contextName = contextNameOf(scope, evaluated.context),
   ): void {
     const now = this.#count(scope, source, evaluated)
     const { environmentId } = scope
-    const observation = { environmentId, contextHash: hash, source, now }
+    const observation = { environmentId, contextName, source, now }
     if (this.#contexts.observe(evaluated, observation)) this.#addUser(environmentId, evaluated, now)
   }
 
@@ -304,6 +308,12 @@ export class UsageRecorder {
     if (failure === undefined) this.#logger.info('Usage can be written again')
     else this.#logger.error('Some usage could not be written and stays pending', { cause })
   }
+}
+
+/** Returns the JSON text of a context, which takes less time than a hash, or the hash if it is long. */
+function contextNameOf(scope: FlagSetScope, context: EvaluationContext): string {
+  const text = JSON.stringify(context)
+  return text.length > MAX_NAME_LENGTH ? contextHashOf(scope, text) : text
 }
 
 async function writeCounts(

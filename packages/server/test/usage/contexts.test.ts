@@ -95,6 +95,26 @@ describe('Context samples', () => {
     expect(await kept()).toMatchObject([{ variationResults: '{"title":"shop"}', source: 'sdk' }])
   })
 
+  it.each([
+    ['short', pro],
+    ['long', { ...pro, plan: 'p'.repeat(2000) }],
+  ])(
+    'Equal %s contexts that the application evaluates are one sample, also with those of requests',
+    async (_length, context) => {
+      const { flags, live } = scene
+      await flags.value(live, 'banner', context, '')
+      await flags.value(live, 'title', { ...context }, '')
+      await flags.all(live, { ...context })
+      await flags.value(live, 'banner', { ...context, plan: `${context.plan}s` }, '')
+      await say(context)
+      await written()
+      const samples = (await kept()).map(({ contextJson, seenCount }) => [contextJson, seenCount])
+      expect(samples).toHaveLength(2)
+      expect(samples).toContainEqual([context, 4])
+      expect(samples).toContainEqual([{ ...context, plan: `${context.plan}s` }, 1])
+    },
+  )
+
   it('A sample is unsuccessful if the evaluation of a flag ends in an error', async () => {
     const broken = { ...textFlag('broken', 'x'), defaultVariationId: 'gone' }
     await publish(scene.memory, scene.live.environmentId, flagChange(broken))
