@@ -1,7 +1,7 @@
-import { type EvaluationContext, type EvaluationDetail, FlagError, type FlagValue } from '@ff/core'
+import type { EvaluationContext, EvaluationDetail, FlagValue } from '@ff/core'
 import { type FlagValues, SDK_PATHS } from '@ff/protocol/sdk'
-import { addressOf, type Client } from './access/client.ts'
-import { ConnectionThrottle, spreadSeconds } from './access/connection-throttle.ts'
+import type { Client } from './access/client.ts'
+import { spreadSeconds } from './access/connection-throttle.ts'
 import { RequestLimiter } from './access/rate-limit.ts'
 import { SdkKeyVerifier } from './access/sdk-keys.ts'
 import { InstanceReporter } from './convergence/instance-reporter.ts'
@@ -24,9 +24,9 @@ import {
 import { Instance } from './instance.ts'
 import { Broadcaster } from './live/broadcaster.ts'
 import { ClientBudget } from './live/client-budget.ts'
-import { PendingSockets } from './live/pending-sockets.ts'
+import { OpenSockets } from './live/open-sockets.ts'
 import { SessionRegistry } from './live/session-registry.ts'
-import { SocketConnection, type SocketConnectionOptions } from './live/socket-connection.ts'
+import type { SocketConnection } from './live/socket-connection.ts'
 import type { SocketLike, SocketRefusal } from './live/socket-like.ts'
 import type { ConnectedManagementPlane, ManagementPlane } from './management-plane.ts'
 import { type FlagServerOptions, type ResolvedOptions, resolveOptions } from './options.ts'
@@ -35,14 +35,10 @@ import { InFlight } from './runtime/in-flight.ts'
 import { JobLease } from './runtime/job-lease.ts'
 import { Jobs } from './runtime/jobs.ts'
 import { MAX_QUEUED_UPGRADES } from './runtime/memory-bounds.ts'
-import { forEachInTimeSlices } from './runtime/time-slice.ts'
+import { ServerLifecycle } from './server-lifecycle.ts'
 import { watchServer } from './server-metrics.ts'
 import { SavedState } from './snapshots/saved-state.ts'
-import { StoreConnection } from './snapshots/store-connection.ts'
 import { UsageRecorder } from './usage/usage-recorder.ts'
-
-/** The longest time that a stopping server waits for requests in progress. */
-const DRAIN_WITHIN_MS = 5000
 
 /**
  * A feature-flag server. It can be mounted in an application, and the application can call it
@@ -69,28 +65,14 @@ export class FlagServer<As = unknown> {
   readonly as: As
   readonly #options: ResolvedOptions
   readonly #metrics = new Metrics()
-  readonly #keys: SdkKeyVerifier
-  readonly #usage: UsageRecorder
   readonly #evaluator: InProcessEvaluator
-  readonly #sessions = new SessionRegistry()
-  readonly #connectionOptions: SocketConnectionOptions
-  /** All open sockets, with or without a session. */
-  readonly #sockets = new Set<SocketConnection>()
-  readonly #broadcaster: Broadcaster
-  readonly #inFlight = new InFlight()
-  readonly #jobs: Jobs
-  readonly #reporter: InstanceReporter
+  readonly #sockets: OpenSockets
   readonly #requestLog: RequestLog
-  readonly #management: ConnectedManagementPlane<As> | undefined
-  readonly #saved: SavedState
-  readonly #connection: StoreConnection
-  #state: 'new' | 'started' | 'closed' = 'new'
-  #starting: Promise<void> | undefined
-  #closing: Promise<void> | undefined
+  readonly #lifecycle: ServerLifecycle
 
   constructor(options: ResolvedOptions, plane?: ManagementPlane<As>) {
-    const { clock, basePath } = options
-    const [metrics, sessions] = [this.#metrics, this.#sessions]
+    const { clock, basePath, maxLiveClients, maxHeldContextBytes } = options
+    const [metrics, sessions, inFlight] = [this.#metrics, new SessionRegistry(), new InFlight()]
     const saved = new SavedState(options)
     const cache = new FlagSetCache({ ...options, saved })
     const updates = new FlagSetUpdates({ ...options, cache })
@@ -100,34 +82,30 @@ export class FlagServer<As = unknown> {
     const limiter = new RequestLimiter({ ...options, limiter: options.rateLimiter, instance })
     const usage = new UsageRecorder({ ...options, cache, metrics })
     const scheduler = new EvaluationScheduler({ clock, limiter })
-    const [budget, pending] = [budgetOf(options), pendingSocketsOf(options)]
+    const budget = new ClientBudget({ clients: maxLiveClients, bytes: maxHeldContextBytes })
     const [start, whenReady] = [() => this.start(), () => this.#whenReady()]
     const live = { cache, updates, sessions, budget, scheduler, usage, clock }
     const sdk = new SdkEndpoints({ ...live, basePath, keys, limiter, hasOfrep: options.ofrep })
-    this.#connectionOptions = {
-      ...{ ...live, whenReady, keys, limiter, pending, throttle: throttleOf(options) },
-      toRefusal: (error) => this.#toRefusal(error),
-    }
+    const toRefusal = (error: unknown) => this.#toRefusal(error)
+    const sockets = new OpenSockets({ ...options, ...live, whenReady, keys, limiter, toRefusal })
     const management = plane?.connect({ ...options, metrics, instance, start })
-    const jobs = createJobs(management, { ...options, holder: reporter.instanceId })
-    watchServer(metrics, { cache, sessions, budget, pending, jobs, usage, sockets: this.#sockets })
+    const jobs = jobsOf(management, { ...options, holder: reporter.instanceId })
+    watchServer(metrics, { cache, sessions, budget, jobs, usage, sockets })
+    const isReady = () => this.#lifecycle.isReady
+    const evaluator = new InProcessEvaluator({ ...options, ...live, isReady, start, saved })
+    const broadcaster = new Broadcaster({ ...options, cache, keys, sessions, observer: reporter })
     this.as = management?.as as As
     this.#options = options
-    this.#keys = keys
-    this.#usage = usage
-    const isReady = () => this.#state === 'started'
-    this.#evaluator = new InProcessEvaluator({ ...options, ...live, isReady, start, saved })
-    this.#management = management
-    this.#jobs = jobs
-    this.#reporter = reporter
-    this.#broadcaster = new Broadcaster({ ...options, cache, keys, sessions, observer: reporter })
+    this.#sockets = sockets
+    this.#evaluator = evaluator
     this.#requestLog = requestLogOf(options, management)
-    this.#saved = saved
-    this.#connection = this.#createConnection(limiter)
+    this.#lifecycle = new ServerLifecycle({
+      ...{ options, keys, limiter, evaluator, broadcaster, reporter, management, jobs },
+      ...{ sockets, sessions, inFlight, usage, saved },
+    })
     this.handle = createHandler({
-      ...{ ...options, metrics, whenReady, inFlight: this.#inFlight },
+      ...{ ...options, metrics, whenReady, inFlight, connection: this.#lifecycle.connection },
       ...{ requestLog: this.#requestLog, management: management?.handle },
-      connection: this.#connection,
       sdk: (exchange) => sdk.handle(exchange),
     })
     this.fetch = createFetch(basePath, this.handle)
@@ -149,7 +127,7 @@ export class FlagServer<As = unknown> {
    * upgrades that wait for their handshake. Bindings call this method.
    */
   admitSocket(queued = 0): number {
-    if (this.#state !== 'closed' && queued < MAX_QUEUED_UPGRADES) return 0
+    if (!this.#lifecycle.isClosed && queued < MAX_QUEUED_UPGRADES) return 0
     this.#metrics.countRequest(SDK_PATHS.socket, 429)
     return spreadSeconds()
   }
@@ -170,12 +148,7 @@ export class FlagServer<As = unknown> {
    * and with `INVALID_REQUEST` if snapshots cannot be saved.
    */
   start(): Promise<void> {
-    if (this.#state === 'closed') return Promise.reject(closedError())
-    this.#starting ??= this.#begin().catch((error: unknown) => {
-      this.#starting = undefined
-      throw error
-    })
-    return this.#starting
+    return this.#lifecycle.start()
   }
 
   /**
@@ -242,17 +215,12 @@ export class FlagServer<As = unknown> {
    * `client`, the address of the socket is unknown. Bindings call this method.
    */
   acceptSocket(socket: SocketLike, client?: Client): SocketConnection {
-    const connection = new SocketConnection(socket, this.#connectionOptions)
-    const address = client && addressOf(client, this.#options.trustProxy)
-    this.#sockets.add(connection)
-    this.#connectionOptions.pending.add(connection, address)
-    return connection
+    return this.#sockets.accept(socket, client)
   }
 
   /** Releases the connection of a socket that was closed. Bindings call this method. */
   releaseSocket(connection: SocketConnection): void {
-    this.#sockets.delete(connection)
-    connection.closed()
+    this.#sockets.release(connection)
     const { openedAt, closing } = connection
     this.#requestLog.socketClosed(openedAt, closing)
   }
@@ -263,8 +231,7 @@ export class FlagServer<As = unknown> {
    * method.
    */
   close(): Promise<void> {
-    this.#closing ??= this.#end()
-    return this.#closing
+    return this.#lifecycle.close()
   }
 
   #toRefusal(error: unknown): SocketRefusal {
@@ -275,74 +242,11 @@ export class FlagServer<As = unknown> {
   }
 
   #whenReady(): Promise<void> | undefined {
-    return this.#state === 'started' ? undefined : this.start()
-  }
-
-  async #begin(): Promise<void> {
-    await this.#options.snapshots?.open()
-    await this.#connection.start()
-    if (this.#state === 'new') this.#state = 'started'
-  }
-
-  #createConnection(limiter: RequestLimiter): StoreConnection {
-    const [restore, connect] = [() => this.#restore(), () => this.#connect()]
-    // The rate limiter is often a part of the store.
-    const onRestored = () => limiter.assumeFailure()
-    return new StoreConnection({ ...this.#options, keys: this.#keys, restore, connect, onRestored })
-  }
-
-  /** Restores the saved state. Returns `true` if there is one. */
-  async #restore(): Promise<boolean> {
-    if (!(await this.#keys.restore())) return false
-    await this.#evaluator.restore()
-    return true
-  }
-
-  /** Connects the server to its store. Can be called again after a failure. */
-  async #connect(): Promise<void> {
-    await this.#options.storage.migrate()
-    await this.#broadcaster.start()
-    await this.#keys.refresh()
-    this.#broadcaster.refresh()
-    this.#reporter.start()
-    await this.#management?.start()
-    if (this.#state === 'closed') return
-    await this.#jobs.start()
-    void this.#saved.removeUnused()
-  }
-
-  async #end(): Promise<void> {
-    this.#state = 'closed'
-    this.#connection.stop()
-    await this.#starting?.catch(() => undefined)
-    this.#broadcaster.stop()
-    this.#keys.stop()
-    this.#management?.stop()
-    // Releases the lease at once, so that another instance runs the shared jobs.
-    const jobsStopped = this.#jobs.stop()
-    const end = (connection: SocketConnection) => connection.end('goingAway')
-    await Promise.all([forEachInTimeSlices(this.#sockets, end), this.#sessions.close()])
-    await this.#inFlight.settled(this.#options.clock, DRAIN_WITHIN_MS)
-    await Promise.all([this.#management?.close(), jobsStopped, this.#reporter.close()])
-    await this.#usage.close()
-    await this.#saved.close()
-    await Promise.all([this.#options.storage.close(), this.#options.close()])
+    return this.#lifecycle.isReady ? undefined : this.start()
   }
 }
 
-function budgetOf({ maxLiveClients, maxHeldContextBytes }: ResolvedOptions): ClientBudget {
-  return new ClientBudget({ clients: maxLiveClients, bytes: maxHeldContextBytes })
-}
-
-function pendingSocketsOf({ maxPendingSocketsPerAddress }: ResolvedOptions): PendingSockets {
-  return new PendingSockets({ perAddress: maxPendingSocketsPerAddress })
-}
-
-function throttleOf({ clock, maxNewSocketsPerSecond }: ResolvedOptions): ConnectionThrottle {
-  return new ConnectionThrottle({ clock, perSecond: maxNewSocketsPerSecond })
-}
-
-function createJobs(
+function jobsOf(
   management: ConnectedManagementPlane<unknown> | undefined,
   options: ResolvedOptions & { readonly holder: string },
 ): Jobs {
@@ -364,8 +268,4 @@ export function createFlagServer<As = undefined>(
   options: FlagServerOptions<As> = {},
 ): FlagServer<As> {
   return new FlagServer(resolveOptions(options), options.management)
-}
-
-function closedError(): FlagError {
-  return new FlagError('UNAVAILABLE', 'The server is closed.')
 }

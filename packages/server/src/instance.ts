@@ -1,6 +1,6 @@
 import type { Convergence } from '@ff/protocol/management'
 import { type InstanceReports, REPORT_LIFETIME_MS, type ReceivedReport } from '@ff/storage'
-import { SDK_KEY_KINDS } from './access/sdk-keys.ts'
+import { SDK_KEY_KINDS } from './access/scope.ts'
 import type { InstanceReporter } from './convergence/instance-reporter.ts'
 import type { FlagSetCache } from './evaluation/flag-set-cache.ts'
 import type { SessionRegistry } from './live/session-registry.ts'

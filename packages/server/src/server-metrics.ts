@@ -1,7 +1,7 @@
 import type { FlagSetCache } from './evaluation/flag-set-cache.ts'
 import type { Metric, Metrics, Sample } from './http/metrics.ts'
 import type { ClientBudget } from './live/client-budget.ts'
-import type { PendingSockets } from './live/pending-sockets.ts'
+import type { OpenSockets } from './live/open-sockets.ts'
 import type { SessionRegistry } from './live/session-registry.ts'
 import { EventLoopDelay } from './runtime/event-loop-delay.ts'
 import type { Jobs } from './runtime/jobs.ts'
@@ -11,8 +11,7 @@ interface ServerMetricsOptions {
   readonly cache: FlagSetCache
   readonly sessions: SessionRegistry
   readonly budget: ClientBudget
-  readonly sockets: { readonly size: number }
-  readonly pending: PendingSockets
+  readonly sockets: OpenSockets
   readonly jobs: Jobs
   readonly usage: Pick<UsageRecorder, 'stats'>
 }
@@ -25,7 +24,8 @@ export function watchServer(metrics: Metrics, options: ServerMetricsOptions): vo
 }
 
 function liveMetrics(options: ServerMetricsOptions): readonly Metric[] {
-  const { sessions, budget, sockets, pending } = options
+  const { sessions, budget, sockets } = options
+  const { pending } = sockets
   const live = () =>
     labelled('transport', [
       ['ws', sessions.count('ws')],

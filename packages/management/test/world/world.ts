@@ -4,7 +4,8 @@ import type { AuditEvent, Environment, Project, Role } from '@ff/protocol/manage
 import type { ConnectedManagementPlane, ServerServices } from '@ff/server/plane'
 import { type FlagSetChange, memory, type Storage } from '@ff/storage'
 import { InstanceReporter } from '../../../server/src/convergence/instance-reporter.ts'
-import { extensions, FlagSetCache } from '../../../server/src/evaluation/flag-set-cache.ts'
+import { FlagSetCache } from '../../../server/src/evaluation/flag-set-cache.ts'
+import { extensions } from '../../../server/src/evaluation/flag-set-loader.ts'
 import {
   bodyTooLarge,
   type Handle,

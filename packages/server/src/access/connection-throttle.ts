@@ -2,7 +2,7 @@ import { FlagError } from '@ff/core'
 import type { Clock } from '../runtime/clock.ts'
 import { getOrInsert } from '../runtime/get-or-insert.ts'
 import { type RequestLimiter, tooManyRequests } from './rate-limit.ts'
-import type { EnvironmentScope } from './sdk-keys.ts'
+import type { EnvironmentScope } from './scope.ts'
 
 interface ConnectionThrottleOptions {
   readonly clock: Clock

@@ -3,7 +3,7 @@ import { RATE_WINDOW_MS } from '@ff/protocol/sdk'
 import type { RateLimiter, RateWindow } from '@ff/storage'
 import { type Clock, within } from '../runtime/clock.ts'
 import type { Logger } from '../runtime/logger.ts'
-import type { EnvironmentScope } from './sdk-keys.ts'
+import type { EnvironmentScope } from './scope.ts'
 
 /** The decision about a request, and the state of its rate limit as header values. */
 export interface Permit {

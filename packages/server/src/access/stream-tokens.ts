@@ -1,6 +1,7 @@
 import { FlagError } from '@ff/core'
 import type { Clock } from '../runtime/clock.ts'
-import type { EnvironmentScope, HashedKey, SdkKeyVerifier } from './sdk-keys.ts'
+import type { EnvironmentScope } from './scope.ts'
+import type { HashedKey, SdkKeyVerifier } from './sdk-keys.ts'
 import { equalSecrets, hmac } from './secrets.ts'
 
 /**

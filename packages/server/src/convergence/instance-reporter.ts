@@ -1,5 +1,5 @@
 import type { InstanceReport, InstanceReports } from '@ff/storage'
-import { type FlagSetScope, SDK_KEY_KINDS } from '../access/sdk-keys.ts'
+import { type FlagSetScope, SDK_KEY_KINDS } from '../access/scope.ts'
 import { newId } from '../access/secrets.ts'
 import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
 import type { DeliveryObserver } from '../live/delivery-queue.ts'

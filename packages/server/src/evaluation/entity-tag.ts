@@ -1,5 +1,5 @@
 import { hash128 } from '@ff/core/fingerprint'
-import type { FlagSetScope } from '../access/sdk-keys.ts'
+import type { FlagSetScope } from '../access/scope.ts'
 
 /** Identifies the inputs of an evaluation and its values. Equal tags mean equal values. */
 export interface EntityTag {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { FakeClock } from '../../test/fake-clock.ts'
-import type { EnvironmentScope } from '../access/sdk-keys.ts'
+import type { EnvironmentScope } from '../access/scope.ts'
 import { EvaluationScheduler } from './evaluation-scheduler.ts'
 
 const MIB = 1024 * 1024

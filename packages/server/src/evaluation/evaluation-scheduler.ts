@@ -1,6 +1,6 @@
 import { FlagError } from '@ff/core'
 import type { RequestLimiter } from '../access/rate-limit.ts'
-import type { EnvironmentScope } from '../access/sdk-keys.ts'
+import type { EnvironmentScope } from '../access/scope.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { MAX_QUEUED_BYTES, MAX_QUEUED_BYTES_OF_KEY } from '../runtime/memory-bounds.ts'
 import { inNextTurn } from '../runtime/time-slice.ts'

@@ -1,7 +1,7 @@
 import type { FlagSet } from '@ff/core'
 import type { Environment } from '@ff/protocol/management'
 import type { NewestVersion } from '@ff/storage'
-import type { SdkKeyKind } from '../access/sdk-keys.ts'
+import type { SdkKeyKind } from '../access/scope.ts'
 import { CoalescedTask } from '../runtime/coalesced-task.ts'
 
 /** The flag set for each kind of SDK key. Both are one object if clients may see every flag. */

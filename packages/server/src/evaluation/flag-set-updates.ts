@@ -3,11 +3,12 @@ import type { DefinitionDelta } from '@ff/core/changes'
 import { type FlagSetRoot, flagSetRootIncrementally } from '@ff/core/flag-set-root'
 import type { FlagSetDiff } from '@ff/protocol/sdk'
 import type { Storage } from '@ff/storage'
-import type { FlagSetScope } from '../access/sdk-keys.ts'
+import type { FlagSetScope } from '../access/scope.ts'
 import { getOrInsert } from '../runtime/get-or-insert.ts'
 import { MAX_DIFF_LENGTH } from '../runtime/memory-bounds.ts'
 import { runInTimeSlices } from '../runtime/time-slice.ts'
-import type { FlagSetCache, FlagSetSwap } from './flag-set-cache.ts'
+import type { FlagSetCache } from './flag-set-cache.ts'
+import type { FlagSetSwap } from './flag-set-loader.ts'
 
 /** The maximum number of versions between the two ends of a diff. */
 const MAX_VERSIONS_BEHIND = 1000

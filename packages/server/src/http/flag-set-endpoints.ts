@@ -1,6 +1,7 @@
 import { FlagError } from '@ff/core'
 import { asFlagSetPollRequest } from '@ff/protocol/sdk'
-import { assertServerKey, keyRefused } from '../access/sdk-keys.ts'
+import { assertServerKey } from '../access/scope.ts'
+import { keyRefused } from '../access/sdk-keys.ts'
 import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
 import type { FlagSetAnswer, FlagSetUpdates } from '../evaluation/flag-set-updates.ts'
 import { type ClientBudget, gaveWay, type Reservation } from '../live/client-budget.ts'

@@ -1,5 +1,6 @@
 import type { EvaluationContext, FlagSet } from '@ff/core'
-import { type EnvironmentScope, keyRefused } from '../access/sdk-keys.ts'
+import type { EnvironmentScope } from '../access/scope.ts'
+import { keyRefused } from '../access/sdk-keys.ts'
 import { asEntityTag, type EntityTag } from '../evaluation/entity-tag.ts'
 import { type EvaluationAnswer, evaluationAnswer } from '../evaluation/evaluated.ts'
 import type { EvaluationScheduler } from '../evaluation/evaluation-scheduler.ts'

@@ -10,7 +10,7 @@ import {
   OFREP_TOKEN_PARAMETER,
   SDK_KEY_HEADER,
 } from '@ff/protocol/sdk'
-import type { EnvironmentScope } from '../access/sdk-keys.ts'
+import type { EnvironmentScope } from '../access/scope.ts'
 import { StreamTokens } from '../access/stream-tokens.ts'
 import { contextHashOf, type EntityTag, entityTagsIn } from '../evaluation/entity-tag.ts'
 import { evaluateTimed, findCurrentTag } from '../evaluation/evaluated.ts'

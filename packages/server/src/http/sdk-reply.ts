@@ -5,7 +5,7 @@ import {
   SDK_KEY_HEADER,
 } from '@ff/protocol/sdk'
 import type { Permit } from '../access/rate-limit.ts'
-import type { EnvironmentScope } from '../access/sdk-keys.ts'
+import type { EnvironmentScope } from '../access/scope.ts'
 import { entityTagText } from '../evaluation/entity-tag.ts'
 import type { EvaluationAnswer } from '../evaluation/evaluated.ts'
 import { type Exchange, JSON_TYPE, type Reply } from './exchange.ts'

@@ -6,7 +6,7 @@ import {
   MAX_POLL_BODY_BYTES,
   SDK_PATHS,
 } from '@ff/protocol/sdk'
-import type { FlagSetScope } from '../access/sdk-keys.ts'
+import type { FlagSetScope } from '../access/scope.ts'
 import {
   contextHashOf,
   contextTextIn,

@@ -11,7 +11,7 @@ import {
 import { valuesOf } from '@ff/core/all-flags'
 import type { FlagValues } from '@ff/protocol/sdk'
 import type { Storage } from '@ff/storage'
-import type { FlagSetScope } from '../access/sdk-keys.ts'
+import type { FlagSetScope } from '../access/scope.ts'
 import { detailTimed, evaluateTimed } from '../evaluation/evaluated.ts'
 import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
 import { type Clock, within } from '../runtime/clock.ts'

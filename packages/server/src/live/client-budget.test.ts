@@ -1,7 +1,7 @@
 import { isFlagError } from '@ff/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { EnvironmentScope } from '../access/sdk-keys.ts'
+import type { EnvironmentScope } from '../access/scope.ts'
 import { ClientBudget, type Reservation } from './client-budget.ts'
 
 /** Returns a scope. The key `a.1` belongs to the organization `a`. */

@@ -1,6 +1,6 @@
 import type { FlagError } from '@ff/core'
 import { overloaded, spreadSeconds } from '../access/connection-throttle.ts'
-import type { EnvironmentScope } from '../access/sdk-keys.ts'
+import type { EnvironmentScope } from '../access/scope.ts'
 import { getOrInsert } from '../runtime/get-or-insert.ts'
 import { type Ranked, Ranking } from './ranking.ts'
 

@@ -1,5 +1,5 @@
 import type { FlagSet } from '@ff/core'
-import type { FlagSetScope } from '../access/sdk-keys.ts'
+import type { FlagSetScope } from '../access/scope.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { inNextTurn, TimeSlice } from '../runtime/time-slice.ts'
 import { FlagSetState } from './flag-set-diff.ts'

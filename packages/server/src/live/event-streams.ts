@@ -1,5 +1,5 @@
 import type { FlagSet } from '@ff/core'
-import type { EnvironmentScope } from '../access/sdk-keys.ts'
+import type { EnvironmentScope } from '../access/scope.ts'
 import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
 import type { Cancel, Clock } from '../runtime/clock.ts'
 import { forEachInTimeSlices } from '../runtime/time-slice.ts'

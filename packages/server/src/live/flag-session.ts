@@ -1,6 +1,6 @@
 import type { EvaluationContext } from '@ff/core'
 import { jsonOf } from '@ff/core/all-flags'
-import type { EnvironmentScope } from '../access/sdk-keys.ts'
+import type { EnvironmentScope } from '../access/scope.ts'
 import { evaluateTimed } from '../evaluation/evaluated.ts'
 import { type FlagSetState, type FlagUpdate, flagSetDiffOf } from './flag-set-diff.ts'
 import { contextOfText, type SubscriberGroup } from './held-context.ts'

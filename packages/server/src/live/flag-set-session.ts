@@ -1,5 +1,5 @@
 import type { FlagSet } from '@ff/core'
-import type { EnvironmentScope } from '../access/sdk-keys.ts'
+import type { EnvironmentScope } from '../access/scope.ts'
 import type { FlagSetAnswer, FlagSetUpdates } from '../evaluation/flag-set-updates.ts'
 import type { FlagSetState } from './flag-set-diff.ts'
 import { FLAG_SET_GROUP } from './held-context.ts'

@@ -1,6 +1,6 @@
 import { FlagError } from '@ff/core'
 import type { FlagSetInitMessage, FlagSetMessage } from '@ff/protocol/sdk'
-import { assertServerKey, type EnvironmentScope } from '../access/sdk-keys.ts'
+import { assertServerKey, type EnvironmentScope } from '../access/scope.ts'
 import type { FlagSetAnswer, UpdateText } from '../evaluation/flag-set-updates.ts'
 import { getOrInsert } from '../runtime/get-or-insert.ts'
 import type { Reservation } from './client-budget.ts'

@@ -1,4 +1,4 @@
-import type { EnvironmentScope } from '../access/sdk-keys.ts'
+import type { EnvironmentScope } from '../access/scope.ts'
 import type { FlagSetState } from './flag-set-diff.ts'
 import type { SubscriberGroup } from './held-context.ts'
 

@@ -1,4 +1,4 @@
-import { type EnvironmentScope, type FlagSetScope, SDK_KEY_KINDS } from '../access/sdk-keys.ts'
+import { type EnvironmentScope, type FlagSetScope, SDK_KEY_KINDS } from '../access/scope.ts'
 import { contextHashOf } from '../evaluation/entity-tag.ts'
 import { getOrInsert } from '../runtime/get-or-insert.ts'
 import { forEachInTimeSlices } from '../runtime/time-slice.ts'

@@ -1,6 +1,6 @@
 import type { ContextMessage } from '@ff/protocol/sdk'
 import type { RequestLimiter } from '../access/rate-limit.ts'
-import type { EnvironmentScope } from '../access/sdk-keys.ts'
+import type { EnvironmentScope } from '../access/scope.ts'
 import type { EvaluationScheduler } from '../evaluation/evaluation-scheduler.ts'
 import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
 import type { FlagSetUpdates } from '../evaluation/flag-set-updates.ts'

@@ -1,7 +1,7 @@
 import { type EvaluationContext, type FlagSet, parseContext } from '@ff/core'
 import type { ContextMessage, InitMessage } from '@ff/protocol/sdk'
 import { tooManyRequests } from '../access/rate-limit.ts'
-import type { EnvironmentScope } from '../access/sdk-keys.ts'
+import type { EnvironmentScope } from '../access/scope.ts'
 import type { Reservation } from './client-budget.ts'
 import { FlagSession, type FullReply, type SessionSink } from './flag-session.ts'
 import { FlagSetState, type FlagUpdate } from './flag-set-diff.ts'

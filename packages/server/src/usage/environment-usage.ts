@@ -1,5 +1,5 @@
 import type { EvaluationSource } from '@ff/storage'
-import type { FlagSetScope, SdkKeyKind } from '../access/sdk-keys.ts'
+import type { FlagSetScope, SdkKeyKind } from '../access/scope.ts'
 import type { Evaluated } from '../evaluation/evaluated.ts'
 import { getOrInsert } from '../runtime/get-or-insert.ts'
 import { EvaluationCounters, minuteOf, type OwnCount } from './evaluation-counters.ts'

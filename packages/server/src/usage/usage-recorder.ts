@@ -1,11 +1,11 @@
 import type { EvaluationContext } from '@ff/core'
 import type { ContextSample, Storage } from '@ff/storage'
-import type { FlagSetScope } from '../access/sdk-keys.ts'
+import type { FlagSetScope } from '../access/scope.ts'
 import { newId } from '../access/secrets.ts'
 import { contextHashOf } from '../evaluation/entity-tag.ts'
 import type { Evaluated, EvaluationAnswer } from '../evaluation/evaluated.ts'
 import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
-import { type Cancel, type Clock, within } from '../runtime/clock.ts'
+import type { Clock } from '../runtime/clock.ts'
 import type { Logger } from '../runtime/logger.ts'
 import { MAX_USAGE_ROWS } from '../runtime/memory-bounds.ts'
 import { forEachInTimeSlices } from '../runtime/time-slice.ts'
@@ -16,27 +16,13 @@ import type { OwnCount } from './evaluation-counters.ts'
 import { OrganizationUsage } from './organization-usage.ts'
 import { personOf } from './pending-sample.ts'
 import { HOUR_MS, UserSketches } from './user-sketches.ts'
-
-/**
- * The minimum time for which usage is collected before it is written. Observed contexts are always
- * written after this time, because their number in each write is limited.
- */
-const GATHER_MS = 1000
-
-/** The maximum time by which this time is extended if writing takes long. */
-const MOST_MORE_MS = 9000
-
-/** This maximum, as a multiple of the duration of the last write. */
-const MORE_FOR_WRITING = 100
+import { WriteSchedule } from './write-schedule.ts'
 
 /** The maximum number of counts that are written in one call of the store. */
 const COUNTS_A_CALL = 250
 
 /** The maximum length of the JSON text of a context that is used as its name. */
 const MAX_NAME_LENGTH = 1000
-
-/** The maximum time that a stopping server waits for its last writes. */
-const CLOSE_WITHIN_MS = 3000
 
 /** The part of the metrics that the recorder updates. */
 interface EvaluationMetrics {
@@ -66,9 +52,7 @@ export interface ReportedCount extends Omit<OwnCount, 'environmentId' | 'source'
 }
 
 /**
- * Records evaluations and writes them in batches, at most once a second. With many flags or a slow
- * store, it writes counts less often, so that writing takes a small part of the time, and at random
- * times, so that instances that start together do not write together. Recording never waits and
+ * Records evaluations and writes them in batches (see `WriteSchedule`). Recording never waits and
  * never fails. While the store is slow or unavailable, usage stays pending up to fixed limits.
  * Further usage is dropped, and the dropped usage is counted.
  */
@@ -88,11 +72,7 @@ export class UsageRecorder {
   #counted = { hour: 0, groups: new WeakSet() }
   /** The last failure. It is kept so that a repeated failure is logged only once. */
   #failure: string | undefined
-  /** The monotonic time from which all usage is written again. Until then, only contexts are. */
-  #dueAt = 0
-  #cancel: Cancel | undefined
-  #flushing: Promise<void> | undefined
-  #isClosed = false
+  readonly #schedule: WriteSchedule
 
   constructor({ storage, cache, metrics, clock, logger }: UsageRecorderOptions) {
     this.#metrics = metrics
@@ -119,6 +99,12 @@ export class UsageRecorder {
       rulesOf: (environmentId) => cache.samplingOf(environmentId),
       organizationOf: (environmentId) => this.#organizations.organizationOf(environmentId),
     })
+    this.#schedule = new WriteSchedule({
+      clock,
+      // Only the writing of all usage reports a success.
+      writeContexts: () => this.#contexts.write().catch((cause: unknown) => this.#report(cause)),
+      writeAll: (everything) => this.#writeAll(everything),
+    })
   }
 
   /**
@@ -144,7 +130,7 @@ export class UsageRecorder {
   /** Counts a request for an evaluation, independently of its reply. */
   requested(scope: FlagSetScope): void {
     this.#environments.addRequest(scope)
-    this.#arm()
+    this.#schedule.arm()
   }
 
   /**
@@ -199,20 +185,17 @@ export class UsageRecorder {
       const owner = { environmentId, flagId: count.flagId }
       for (const key of contextKeys) this.#users.add(owner, key, now)
     }
-    this.#arm()
+    this.#schedule.arm()
   }
 
   /** Writes all pending usage. Resolves when the attempt has ended, even if it failed. */
-  async flush(): Promise<void> {
-    while (this.#flushing !== undefined) await this.#flushing
-    await this.#write(true)
+  flush(): Promise<void> {
+    return this.#schedule.flush()
   }
 
   /** Writes all pending usage within a limited time. Nothing is written afterwards. */
   async close(): Promise<void> {
-    this.#isClosed = true
-    this.#cancel?.()
-    await within(this.flush(), { clock: this.#clock, ms: CLOSE_WITHIN_MS })
+    await this.#schedule.close()
     const { stats } = this
     if (stats.pending > 0) this.#logger.warn('Some usage could not be written', { ...stats })
   }
@@ -222,7 +205,7 @@ export class UsageRecorder {
     const now = this.#clock.now()
     this.#environments.add(scope, evaluated, { source, now })
     this.#metrics.observeEvaluation(evaluated.micros)
-    this.#arm()
+    this.#schedule.arm()
     return now
   }
 
@@ -240,49 +223,11 @@ export class UsageRecorder {
     this.#organizations.markFlag(count.environmentId, count.flagId, Date.parse(count.minute))
   }
 
-  #arm(delayMs = GATHER_MS): void {
-    if (this.#cancel !== undefined || this.#isClosed) return
-    this.#cancel = this.#clock.schedule(delayMs, () => {
-      this.#cancel = undefined
-      if (this.#flushing === undefined) void this.#write(false)
-      else this.#arm()
-    })
-  }
-
-  /**
-   * Writes the observed contexts, and all pending usage if it is due or if `everything` is `true`.
-   * Must not be called while another write is in progress.
-   */
-  #write(everything: boolean): Promise<void> {
-    const startedAt = this.#clock.monotonicNow()
-    if (!everything && startedAt < this.#dueAt) {
-      this.#flushing = this.#writeContexts().finally(() => {
-        this.#flushing = undefined
-        this.#arm(Math.min(GATHER_MS, this.#dueAt - startedAt))
-      })
-      return this.#flushing
-    }
-    this.#flushing = this.#writeAll(everything).finally(() => {
-      this.#flushing = undefined
-      const now = this.#clock.monotonicNow()
-      const mostMore = Math.min(MOST_MORE_MS, MORE_FOR_WRITING * (now - startedAt))
-      this.#dueAt = now + GATHER_MS + Math.random() * mostMore
-      const { marks } = this.#organizations
-      if (this.stats.pending > 0 || marks.size > 0 || this.#users.hasChanges) this.#arm()
-    })
-    return this.#flushing
-  }
-
-  /** Writes the observed contexts. Only the writing of all usage reports a success. */
-  async #writeContexts(): Promise<void> {
-    await this.#contexts.write().catch((cause: unknown) => this.#report(cause))
-  }
-
   /**
    * Writes each kind of usage separately, so that the failure of one kind does not prevent the
-   * others from being written.
+   * others from being written. Resolves with `true` if some usage remains.
    */
-  async #writeAll(everything: boolean): Promise<void> {
+  async #writeAll(everything: boolean): Promise<boolean> {
     // With many flags, adding the counts takes as long as many requests.
     await forEachInTimeSlices(this.#environments.drain(), (count) => this.#addCount(count))
     const now = this.#clock.now()
@@ -298,6 +243,7 @@ export class UsageRecorder {
       await write().catch((cause: unknown) => failures.push(cause))
     }
     this.#report(failures[0])
+    return this.stats.pending > 0 || marks.size > 0 || this.#users.hasChanges
   }
 
   /** Logs each new failure, and the first success after it. */
