@@ -1,65 +1,19 @@
-import type { Outcome } from '../evaluation/outcome.ts'
-import type { Serve } from '../evaluation/rule.ts'
-import { type Parts, toKeyText } from '../model/attribute.ts'
 import { getOrMake } from '../model/get-or-make.ts'
-import type { JsonValue } from '../model/json.ts'
-import { type ConditionScope, holdsFor, matchesCondition } from '../operators/condition.ts'
-import { endOf, has, intersects, lowestBit, subtract } from './bit-set.ts'
+import { has, lowestBit } from './bit-set.ts'
 import { BucketingKey } from './bucketing-key.ts'
-import type { ConditionIndex } from './condition-index.ts'
 import { codeIn, NOTHING, PHASE } from './outcome-table.ts'
-import type { IndexSlots, RuleMatrix, Shard } from './rule-matrix.ts'
-import type { IndexedSegment } from './segment-index.ts'
-import { keepRows } from './value-index.ts'
-import { readSource } from './value-source.ts'
-
-/** Evaluates conditions, segments and rules that a rule matrix does not contain. */
-export interface RuleScope extends ConditionScope {
-  readonly parts: Parts | undefined
-  /** The time of the evaluation, in epoch milliseconds. */
-  readonly now: number
-  /**
-   * Returns the outcome of a rule that matches, or `undefined` if the rule does not serve the
-   * context.
-   */
-  follow(serve: Serve): Outcome | undefined
-}
-
-const NO_SCOPE: RuleScope = {
-  context: {},
-  parts: undefined,
-  now: 0,
-  isInSegment: () => false,
-  servedVariation: () => undefined,
-  follow: () => undefined,
-}
+import { RowMatcher, type RuleScope } from './row-matcher.ts'
+import type { RuleMatrix, Shard } from './rule-matrix.ts'
 
 const NO_CODES: Int32Array = new Int32Array(0)
-
-/** A value that has not been read. It is not a value of JSON. */
-const UNREAD = Symbol('unread')
 
 /** Evaluates all flags of a rule matrix. Every evaluation reuses the same scratch memory. */
 export class RuleMatrixEvaluator {
   readonly #matrix: RuleMatrix
-  /** The scope of the current evaluation. */
-  #scope = NO_SCOPE
+  readonly #matcher: RowMatcher
   /** The outcome codes of the current evaluation, which start at the index `#from`. */
   #codes: Int32Array = NO_CODES
   #from = 0
-  /** The values of the context, in the order of the sources of the rule matrix. */
-  readonly #values: (JsonValue | undefined | typeof UNREAD)[]
-  /** The result of each segment: 0 if not evaluated, 1 if it matches, -1 if not. */
-  readonly #segments: Int8Array
-  /** The rule rows of segments that have not been removed. */
-  readonly #segmentRows: Int32Array
-  /** The conditions of segments that have been evaluated separately. */
-  readonly #evaluated: Uint8Array
-  /** The values of segments whose tests have been evaluated. */
-  readonly #tested: Uint8Array
-  #areSegmentsReset = false
-  /** The rule rows of the current shard. After `#evaluateRows`, only those that match. */
-  readonly #rows: Int32Array
   /**
    * Two numbers for each flag that has no outcome code yet: its offset in `Shard.flags` and a rule
    * row.
@@ -71,16 +25,9 @@ export class RuleMatrixEvaluator {
   readonly #keys = new Map<number, BucketingKey>()
 
   constructor(matrix: RuleMatrix) {
-    const { shards, segments } = matrix
-    const most = (numberOf: (shard: Shard) => number) => Math.max(0, ...shards.map(numberOf))
-    const flags = most((shard) => shard.flags.length / 4)
+    const flags = Math.max(0, ...matrix.shards.map((shard) => shard.flags.length / 4))
     this.#matrix = matrix
-    this.#values = matrix.sources.map(() => UNREAD)
-    this.#segments = new Int8Array(segments.ids.length)
-    this.#segmentRows = new Int32Array(segments.index.words)
-    this.#evaluated = new Uint8Array(segments.index.unindexed.length)
-    this.#tested = new Uint8Array(segments.index.values.length)
-    this.#rows = new Int32Array(most(({ possible }) => possible.length))
+    this.#matcher = new RowMatcher(matrix)
     // Has room for one more flag, because `#takeFirst` also writes flags that it does not add.
     this.#waiting = new Int32Array(2 * (flags + 1))
     this.#states = new Int32Array(flags + 4)
@@ -88,123 +35,15 @@ export class RuleMatrixEvaluator {
 
   /** Writes the outcome codes of all flags to `codes`, starting at the index `from`. */
   evaluate(scope: RuleScope, codes: Int32Array, from: number): void {
-    this.#scope = scope
+    this.#matcher.scope = scope
     this.#codes = codes
     this.#from = from
     for (const shard of this.#matrix.shards) {
-      this.#evaluateRows(shard)
+      this.#matcher.match(shard)
       this.#serve(shard)
     }
-    this.#values.fill(UNREAD)
-    this.#segments.fill(0)
-    this.#areSegmentsReset = false
-    this.#scope = NO_SCOPE
+    this.#matcher.reset()
     this.#codes = NO_CODES
-  }
-
-  /** Returns the value of a source, which is read at most once. */
-  #valueAt(slot: number): JsonValue | undefined {
-    const known = this.#values[slot]
-    if (known !== UNREAD) return known
-    const source = this.#matrix.sources[slot]
-    const { context, parts } = this.#scope
-    const value = source && readSource(source, context, parts)
-    this.#values[slot] = value
-    return value
-  }
-
-  /**
-   * Removes from `rows` all rule rows with a test that a value does not pass. The value is read only
-   * if a remaining rule row depends on it.
-   */
-  #testValue(index: ConditionIndex, slots: IndexSlots, number: number, rows: Int32Array): void {
-    const each = index.values[number]
-    if (each === undefined || !intersects(rows, each.tested, 0)) return
-    keepRows(each, this.#valueAt(slots.values[number] ?? 0), rows, index)
-  }
-
-  /** Sets `#rows` to the rule rows of the shard that match. */
-  #evaluateRows({ group, possible, slots, segmentSlots }: Shard): void {
-    const { index } = group
-    const { segmentIds, rowsBySegment, unindexed } = index
-    const rows = this.#rows
-    rows.set(possible)
-    for (let number = 0; number < index.values.length; number += 1) {
-      this.#testValue(index, slots, number, rows)
-    }
-    let at = 0
-    for (let number = 0; number < segmentIds.length; number += 1) {
-      const slot = segmentSlots[number] ?? 0
-      if (intersects(rows, rowsBySegment, at) && !this.#isIn(slot))
-        subtract(rows, rowsBySegment, at)
-      at = endOf(rowsBySegment, at)
-    }
-    for (let number = 0; number < unindexed.length; number += 1) {
-      this.#evaluateCondition(index, slots, number, rows)
-    }
-  }
-
-  /** Evaluates a condition separately if a remaining rule row has it. */
-  #evaluateCondition(
-    { unindexed }: ConditionIndex,
-    slots: IndexSlots,
-    number: number,
-    rows: Int32Array,
-  ): void {
-    const each = unindexed[number]
-    const slot = slots.unindexed[number] ?? -1
-    if (each === undefined || !intersects(rows, each.ruleRows, 0)) return
-    const { condition, ruleRows } = each
-    const holds =
-      slot === -1
-        ? matchesCondition(condition, this.#scope)
-        : holdsFor(condition, this.#valueAt(slot))
-    if (!holds) subtract(rows, ruleRows, 0)
-  }
-
-  /** Returns `true` if a segment matches. Evaluates each segment at most once. */
-  #isIn(slot: number): boolean {
-    const known = this.#segments[slot]
-    if (known !== 0) return known === 1
-    const segment = this.#matrix.segments.segments[slot]
-    const isIn = segment !== undefined && this.#decide(segment, slot)
-    this.#segments[slot] = isIn ? 1 : -1
-    return isIn
-  }
-
-  #decide(indexed: IndexedSegment, slot: number): boolean {
-    const { segments: all, segmentSlots, keySlots } = this.#matrix
-    const { segment, keys, isSeparate, values, conditions, required } = indexed
-    if (segment === undefined) return false
-    if (isSeparate) return this.#scope.isInSegment(all.ids[slot] ?? '')
-    const key = keys && toKeyText(this.#valueAt(keySlots[slot] ?? 0))
-    if (key !== undefined && segment.excluded.has(key)) return false
-    if (key !== undefined && segment.included.has(key)) return true
-    if (!this.#areSegmentsReset) this.#resetSegments()
-    const rows = this.#segmentRows
-    for (const number of values) {
-      if (this.#tested[number] === 1) continue
-      this.#tested[number] = 1
-      this.#testValue(all.index, segmentSlots, number, rows)
-    }
-    for (const number of conditions) {
-      if (this.#evaluated[number] === 1) continue
-      this.#evaluated[number] = 1
-      this.#evaluateCondition(all.index, segmentSlots, number, rows)
-    }
-    for (const { slot: other, place } of required) {
-      const { rowsBySegment } = all.index
-      if (intersects(rows, rowsBySegment, place) && !this.#isIn(other))
-        subtract(rows, rowsBySegment, place)
-    }
-    return intersects(rows, indexed.rows, 0)
-  }
-
-  #resetSegments(): void {
-    this.#areSegmentsReset = true
-    this.#evaluated.fill(0)
-    this.#tested.fill(0)
-    this.#segmentRows.set(this.#matrix.segments.index.possible)
   }
 
   /** Writes the code of the first target or rule of each flag that serves a variation. */
@@ -212,9 +51,9 @@ export class RuleMatrixEvaluator {
     const { flags, group, oneWord } = shard
     const { entries, schedule } = group.table
     const count = this.#takeFirst(shard)
-    for (const slot of shard.bucketingSlots) this.#valueAt(slot)
+    for (const slot of shard.bucketingSlots) this.#matcher.valueAt(slot)
     // From here on, no getter in the context is called before all buckets have been used.
-    schedule.resolve(entries, this.#scope.now)
+    schedule.resolve(entries, this.#matcher.scope.now)
     let left = 0
     for (let start = 0; start < count; ) {
       const phase = this.#phaseAt(start, entries)
@@ -241,7 +80,7 @@ export class RuleMatrixEvaluator {
     const { entries } = group.table
     const codes = this.#codes
     const from = this.#from
-    const rows = this.#rows
+    const rows = this.#matcher.rows
     const waiting = this.#waiting
     let count = 0
     for (let flag = 0; flag < oneWord; flag += 4) {
@@ -323,7 +162,7 @@ export class RuleMatrixEvaluator {
 
   /** Returns the bucketing key of a source, or `undefined` if it is missing. */
   #keyAt(slot: number): BucketingKey | undefined {
-    const text = this.#valueAt(slot)
+    const text = this.#matcher.valueAt(slot)
     if (typeof text !== 'string') return undefined
     const key = getOrMake(this.#keys, slot, newKey)
     key.read(text)
@@ -337,13 +176,13 @@ export class RuleMatrixEvaluator {
   #firstServed({ group, bucketingSlots }: Shard, start: number, end: number): number {
     const { entries } = group.table
     for (let row = start; row < end; row += 1) {
-      if (!has(this.#rows, row)) continue
+      if (!has(this.#matcher.rows, row)) continue
       const entry = entries[row] ?? 0
       if (entry >= 0) return entry
       const slot = bucketingSlots[(entries[~entry + PHASE] ?? 0) >> 2]
-      if (slot !== undefined && this.#valueAt(slot) === undefined) continue
+      if (slot !== undefined && this.#matcher.valueAt(slot) === undefined) continue
       const serve = group.serves[row]
-      const outcome = serve && this.#scope.follow(serve)
+      const outcome = serve && this.#matcher.scope.follow(serve)
       if (outcome !== undefined) return outcome.code
     }
     return NOTHING

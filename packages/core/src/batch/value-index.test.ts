@@ -4,8 +4,9 @@ import { runToEnd } from '../model/incremental.ts'
 import type { JsonValue } from '../model/json.ts'
 import { compileCondition, holdsFor } from '../operators/condition.ts'
 import { has } from './bit-set.ts'
+import { keepRows } from './keep-rows.ts'
 import { conditionsRow } from './rule-row.ts'
-import { indexValue, keepRows } from './value-index.ts'
+import { indexValue } from './value-index.ts'
 
 type Rule = readonly ConditionDefinition[]
 
