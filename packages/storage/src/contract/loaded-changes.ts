@@ -1,7 +1,8 @@
 import type { FlagSetDefinition } from '@ff/core'
 import type { ChangedSegment, KeyChanges } from '@ff/core/changes'
 import { expect, it } from 'vitest'
-import type { DefinitionChange, Storage } from '../ports/storage.ts'
+import type { DefinitionChange } from '../ports/publications.ts'
+import type { Storage } from '../ports/storage.ts'
 import {
   flagChange,
   flagDefinition,

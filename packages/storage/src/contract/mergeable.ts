@@ -1,7 +1,8 @@
 import type { FlagSetDefinition } from '@ff/core'
 import { type KeyChanges, mergeChanges } from '@ff/core/changes'
 import { expect } from 'vitest'
-import type { DefinitionChanges, StorageSession } from '../ports/storage.ts'
+import type { DefinitionChanges } from '../ports/publications.ts'
+import type { StorageSession } from '../ports/storage.ts'
 
 /**
  * Asserts that the changes after each version of an environment turn the flag set at that version

@@ -1,7 +1,8 @@
 import { isFlagError } from '@ff/core'
 import fc from 'fast-check'
+import type { DefinitionChange } from '../ports/publications.ts'
 import type { Kind, Records } from '../ports/records.ts'
-import type { Changes, DefinitionChange, ListQuery, Storage } from '../ports/storage.ts'
+import type { Changes, ListQuery, Storage } from '../ports/storage.ts'
 import {
   AT,
   anyText,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { DefinitionChange, StorageSession } from '../ports/storage.ts'
+import type { DefinitionChange } from '../ports/publications.ts'
+import type { StorageSession } from '../ports/storage.ts'
 import {
   expectRefusal,
   flagChange,

@@ -1,17 +1,11 @@
 import { FlagError, type FlagSetDefinition } from '@ff/core'
 import { mergeChanges } from '@ff/core/changes'
 import { fieldOf, isLiving, pageOf } from '../memory/memory-query.ts'
+import type { DefinitionChange } from '../ports/publications.ts'
 import { keyTaken, recordNotFound, staleRevision } from '../ports/record-errors.ts'
 import { KIND_RULES, type Kind, type Records } from '../ports/records.ts'
 import { assertFinite } from '../ports/storable.ts'
-import type {
-  Changes,
-  DefinitionChange,
-  ListQuery,
-  Page,
-  Storage,
-  StorageSession,
-} from '../ports/storage.ts'
+import type { Changes, ListQuery, Page, Storage, StorageSession } from '../ports/storage.ts'
 import { toDelta } from './to-delta.ts'
 
 /** The methods of a store that a draft reads. */

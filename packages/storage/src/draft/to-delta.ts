@@ -1,6 +1,6 @@
 import type { FlagSetDefinition, SegmentDefinition } from '@ff/core'
 import type { ChangedSegment, DefinitionDelta, KeyChanges } from '@ff/core/changes'
-import type { DefinitionChange, PublishedSegment } from '../ports/storage.ts'
+import type { DefinitionChange, PublishedSegment } from '../ports/publications.ts'
 
 type Listed = 'included' | 'excluded'
 

@@ -1,4 +1,4 @@
-import type { PublishedVersion } from '../ports/storage.ts'
+import type { PublishedVersion } from '../ports/publications.ts'
 import type { ChangeEntries } from '../publication-log/changes.ts'
 import { type LogEntry, type LogTopic, topicName } from '../publication-log/publication-log.ts'
 

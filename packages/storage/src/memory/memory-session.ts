@@ -1,5 +1,14 @@
 import type { FlagSetDefinition } from '@ff/core'
 import type { DeliveryClaim } from '../ports/delivery-claim.ts'
+import type {
+  DefinitionChange,
+  DefinitionChanges,
+  NewestVersion,
+  NewestVersions,
+  PublishedVersion,
+  PublishMetadata,
+  VersionPage,
+} from '../ports/publications.ts'
 import { refuseToPurgeAll } from '../ports/purge-query.ts'
 import {
   keyTaken,
@@ -14,18 +23,11 @@ import type {
   Changes,
   ContextQuery,
   ContextSample,
-  DefinitionChange,
-  DefinitionChanges,
   ListQuery,
-  NewestVersion,
-  NewestVersions,
   ObservedAttributes,
   Page,
-  PublishedVersion,
-  PublishMetadata,
   PurgeQuery,
   StorageSession,
-  VersionPage,
 } from '../ports/storage.ts'
 import type {
   ApiCalls,

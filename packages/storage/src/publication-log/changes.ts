@@ -1,6 +1,6 @@
 import { compareCodePoints, type FlagDefinition } from '@ff/core'
 import type { ChangedSegment, KeyChanges, SegmentProperties } from '@ff/core/changes'
-import type { DefinitionChanges } from '../ports/storage.ts'
+import type { DefinitionChanges } from '../ports/publications.ts'
 import type { Interruptible } from '../runtime/time-slice.ts'
 import { sumOf, toKeyChanges } from './key-differences.ts'
 import {

@@ -1,5 +1,5 @@
 import type { KeyChanges } from '@ff/core/changes'
-import type { DefinitionChange } from '../ports/storage.ts'
+import type { DefinitionChange } from '../ports/publications.ts'
 import type { Interruptible } from '../runtime/time-slice.ts'
 
 /** The cost of reading a log entry, expressed as a number of keys. */

@@ -10,7 +10,7 @@ import type {
   DefinitionChange,
   PublishedSegment,
   PublishedVersion,
-} from '../ports/storage.ts'
+} from '../ports/publications.ts'
 import type { Interruptible } from '../runtime/time-slice.ts'
 import { parseIncrementally, stringifyIncrementally } from './incremental-json.ts'
 import { effectOf, foldKeys, isCheckpointDue, toKeyChanges } from './key-differences.ts'

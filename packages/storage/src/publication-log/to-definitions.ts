@@ -6,8 +6,8 @@ import {
   type RuleDefinition,
 } from '@ff/core'
 import type { Condition, Flag, Rollout } from '@ff/protocol/management'
+import type { PublishedSegment } from '../ports/publications.ts'
 import type { Records } from '../ports/records.ts'
-import type { PublishedSegment } from '../ports/storage.ts'
 
 /** The living records from which the definition of a flag in one environment is built. */
 export interface FlagRecords {

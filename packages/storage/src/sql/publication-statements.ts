@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { PublishedVersion, VersionPage } from '../ports/storage.ts'
+import type { PublishedVersion, VersionPage } from '../ports/publications.ts'
 import type { LogEntry, LogTopic } from '../publication-log/publication-log.ts'
 import type { SqlDialect } from './dialect.ts'
 import { EMPTY_DIGEST } from './present-digest.ts'

@@ -1,6 +1,7 @@
 import { FlagError } from '@ff/core'
+import type { PublishedVersion } from '../ports/publications.ts'
 import type { Kind, Records } from '../ports/records.ts'
-import type { ObservedAttributes, PublishedVersion } from '../ports/storage.ts'
+import type { ObservedAttributes } from '../ports/storage.ts'
 import type { EvaluationTotal } from '../ports/usage.ts'
 import type { LogEntry } from '../publication-log/publication-log.ts'
 import { type ColumnType, columnOf, columnTypeOf, fieldOf } from './columns.ts'

@@ -1,5 +1,13 @@
 import type { FlagSetDefinition } from '@ff/core'
 import { type DeliveryClaim, webhooksAtLimit } from '../ports/delivery-claim.ts'
+import type {
+  DefinitionChange,
+  DefinitionChanges,
+  NewestVersions,
+  PublishedVersion,
+  PublishMetadata,
+  VersionPage,
+} from '../ports/publications.ts'
 import { refuseToPurgeAll } from '../ports/purge-query.ts'
 import { recordNotFound, staleRevision } from '../ports/record-errors.ts'
 import type { Kind, Records } from '../ports/records.ts'
@@ -8,17 +16,11 @@ import type {
   Changes,
   ContextQuery,
   ContextSample,
-  DefinitionChange,
-  DefinitionChanges,
   ListQuery,
-  NewestVersions,
   ObservedAttributes,
   Page,
-  PublishedVersion,
-  PublishMetadata,
   PurgeQuery,
   StorageSession,
-  VersionPage,
 } from '../ports/storage.ts'
 import type {
   ApiCalls,
