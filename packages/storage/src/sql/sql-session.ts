@@ -28,37 +28,18 @@ import type {
   EvaluationCountQuery,
   EvaluationTotal,
 } from '../ports/usage.ts'
-import { toChanges } from '../publication-log/changes.ts'
-import {
-  contentOf,
-  definitionOf,
-  type LogEntry,
-  type LogTopic,
-  newEntries,
-  toFlagSet,
-  topicName,
-  topicOf,
-} from '../publication-log/publication-log.ts'
-import { SerialQueue } from '../runtime/serial-queue.ts'
 import { type Interruptible, TimeSlices } from '../runtime/time-slice.ts'
 import { mergeApiCalls } from '../usage/api-calls.ts'
 import { mergeContextSamples } from '../usage/context-samples.ts'
 import { mergeCounts } from '../usage/evaluation-counts.ts'
 import { DeliveryStatements } from './delivery-statements.ts'
 import type { SqlDialect } from './dialect.ts'
-import { assertIntact, EMPTY_DIGEST, nextDigest } from './present-digest.ts'
 import { PublicationStatements } from './publication-statements.ts'
 import { RecordStatements } from './record-statements.ts'
-import {
-  fromRow,
-  rowReader,
-  toEvaluationTotal,
-  toLogEntry,
-  toObservedAttributes,
-  toPublishedVersion,
-} from './rows.ts'
+import { fromRow, rowReader, toEvaluationTotal, toObservedAttributes } from './rows.ts'
 import { NEXT_SDK_KEY_VERSION, SDK_KEY_VERSION } from './sdk-key-version.ts'
 import type { SqlRow, SqlStatement, SqlTransaction } from './sql-driver.ts'
+import { SqlPublicationLog } from './sql-publication-log.ts'
 import { UsageStatements } from './usage-statements.ts'
 
 /** The maximum number of ids in one statement. */
@@ -86,8 +67,7 @@ export class SqlSession implements StorageSession {
   readonly #log: PublicationStatements
   readonly #usage: UsageStatements
   readonly #deliveries: DeliveryStatements
-  /** Runs publications one after another, because each of them reads state before it writes. */
-  readonly #publishing = new SerialQueue()
+  readonly #publications: SqlPublicationLog
   readonly #slices = new TimeSlices()
 
   constructor(connection: SqlTransaction, { records, log, usage, deliveries }: SqlStatements) {
@@ -96,6 +76,11 @@ export class SqlSession implements StorageSession {
     this.#log = log
     this.#usage = usage
     this.#deliveries = deliveries
+    this.#publications = new SqlPublicationLog({
+      connection,
+      statements: log,
+      slices: this.#slices,
+    })
   }
 
   async find<K extends Kind>(kind: K, id: string): Promise<Records[K] | undefined> {
@@ -149,12 +134,12 @@ export class SqlSession implements StorageSession {
     return fromRow(kind, rows[0])
   }
 
-  async publish(
+  publish(
     environmentId: string,
     changes: readonly DefinitionChange[],
     metadata: PublishMetadata,
   ): Promise<number> {
-    return this.#publishing.run(() => this.#publish(environmentId, changes, metadata))
+    return this.#publications.publish(environmentId, changes, metadata)
   }
 
   async findVersions(environmentIds: readonly string[]): Promise<NewestVersions> {
@@ -170,40 +155,16 @@ export class SqlSession implements StorageSession {
     return { environments, sdkKeys: Number(keys?.[0]?.version ?? 0) }
   }
 
-  async listVersions(environmentId: string, page: VersionPage): Promise<Page<PublishedVersion>> {
-    const [versions, rows = []] = await this.#connection.run([
-      this.#log.version(environmentId),
-      this.#log.versions(environmentId, page),
-    ])
-    return { data: rows.map(toPublishedVersion), total: headIn(versions).version }
+  listVersions(environmentId: string, page: VersionPage): Promise<Page<PublishedVersion>> {
+    return this.#publications.listVersions(environmentId, page)
   }
 
-  async loadFlagSet(environmentId: string, at?: number): Promise<FlagSetDefinition | undefined> {
-    const [versions, rows = [], past] = await this.#connection.run([
-      this.#log.version(environmentId),
-      at === undefined ? this.#log.present(environmentId) : this.#log.past(environmentId, at),
-      ...(at === undefined ? [] : [this.#log.pastVersion(environmentId, at)]),
-    ])
-    const present = headIn(versions)
-    const entries = rows.map(toLogEntry)
-    if (at === undefined && present.version + entries.length > 0) {
-      const read = { version: present.version, entries }
-      await this.#slices.run(assertIntact(environmentId, present.digest, read))
-    }
-    const version = at ?? present.version
-    if (present.version === 0 || version < 0 || version > present.version) return undefined
-    const { clientVersion } = headIn(past ?? versions)
-    return this.#slices.run(toFlagSet({ version, clientVersion }, entries))
+  loadFlagSet(environmentId: string, at?: number): Promise<FlagSetDefinition | undefined> {
+    return this.#publications.loadFlagSet(environmentId, at)
   }
 
-  async loadChanges(environmentId: string, since: number): Promise<DefinitionChanges> {
-    const [versions, after = [], before = []] = await this.#connection.run([
-      this.#log.version(environmentId),
-      this.#log.changedAfter(environmentId, since),
-      this.#log.segmentsBefore(environmentId, since),
-    ])
-    const entries = { after: after.map(toLogEntry), before: before.map(toLogEntry) }
-    return this.#slices.run(toChanges(entries, { ...headIn(versions), since }))
+  loadChanges(environmentId: string, since: number): Promise<DefinitionChanges> {
+    return this.#publications.loadChanges(environmentId, since)
   }
 
   async addEvaluationCounts(counts: readonly EvaluationCount[]): Promise<void> {
@@ -276,42 +237,6 @@ export class SqlSession implements StorageSession {
   #noteKeyChange(isChanged: boolean): void {
     if (isChanged) this.#connection.defer([NEXT_SDK_KEY_VERSION])
   }
-
-  async #publish(
-    environmentId: string,
-    changes: readonly DefinitionChange[],
-    { affectsClients = true, ...metadata }: PublishMetadata,
-  ): Promise<number> {
-    const topics = changes.map(topicOf).flatMap((topic) => {
-      const definition = definitionOf(topic)
-      return definition.kind === topic.kind ? [topic] : [topic, definition]
-    })
-    const [, versions, ...states] = await this.#connection.run([
-      this.#log.claim(environmentId),
-      this.#log.version(environmentId),
-      ...topics.map((topic) => this.#log.topic(environmentId, topic)),
-    ])
-    const found = new Map<string, readonly LogEntry[]>(
-      topics.map((topic, index) => [topicName(topic), (states[index] ?? []).map(toLogEntry)]),
-    )
-    const present = (topic: LogTopic) => found.get(topicName(topic)) ?? []
-    const head = headIn(versions)
-    const version = head.version + 1
-    const entries = await this.#slices.run(newEntries({ version, changes, present }))
-    if (entries.length === 0) return head.version
-    const replaced = entries.filter((entry) => entry.baseVersion === version).flatMap(present)
-    const changed = [...replaced, ...entries]
-    const digest = await this.#slices.run(nextDigest(head.digest, { version, entries: changed }))
-    const content = await this.#slices.run(contentOf(entries, { changes, present }))
-    const published = { version, ...metadata, ...content }
-    const clientVersion = affectsClients ? version : head.clientVersion
-    this.#connection.defer([
-      ...entries.flatMap((entry) => this.#log.append(environmentId, entry)),
-      this.#log.appendVersion(environmentId, published, clientVersion),
-      this.#log.setVersion(environmentId, version, digest),
-    ])
-    return version
-  }
 }
 
 /** Creates a statement for each group of ids that fits into one statement. */
@@ -335,14 +260,4 @@ function* each<T>(
     yield
   }
   return converted
-}
-
-/**
- * Returns the version, the client version and the digest in the first row. Without a row, returns
- * the values of an environment without publications.
- */
-function headIn(rows: readonly SqlRow[] | undefined) {
-  const { version = 0, client_version: clientVersion, digest = EMPTY_DIGEST } = rows?.[0] ?? {}
-  const numbers = { version: Number(version), clientVersion: Number(clientVersion ?? version) }
-  return { ...numbers, digest: String(digest) }
 }
