@@ -1,6 +1,6 @@
 import { compareCodePoints } from '@ff/core'
 import { KIND_RULES, type Kind, type Records } from '../ports/records.ts'
-import type { ContextQuery, ListQuery, ObservedAttributes, Page } from '../ports/storage.ts'
+import type { ListQuery, Page } from '../ports/storage.ts'
 
 /** Returns the page that a query selects from these living records. */
 export function pageOf<K extends Kind>(
@@ -15,32 +15,6 @@ export function pageOf<K extends Kind>(
   if (limit === undefined) return { data: matching, total }
   const data = matching.slice((page - 1) * limit, page * limit)
   return { data, total: isCounted ? total : data.length }
-}
-
-/** Returns the page of observed contexts that a query selects from these living records. */
-export function contextsOf(
-  living: readonly Records['observedContext'][],
-  { environmentId, seenFrom, after, limit, isCounted = true }: ContextQuery,
-): Page<ObservedAttributes> {
-  const range = { field: 'lastSeen', from: seenFrom } as const
-  const query = {
-    where: { environmentId },
-    range,
-    sort: { field: 'hash', direction: 'asc' },
-  } as const
-  const { data: seen, total } = pageOf('observedContext', living, query)
-  const isAfter = (hash: string) => after === undefined || compareCodePoints(hash, after) > 0
-  const data = seen
-    .filter(({ hash }) => isAfter(hash))
-    .slice(0, limit)
-    .map(toAttributes)
-  return { data, total: isCounted ? total : data.length }
-}
-
-function toAttributes(record: Records['observedContext']): ObservedAttributes {
-  const { hash, kind, key, lastSeen, seenCount, reducedBy, settingsRevision, contextJson } = record
-  const contextText = JSON.stringify(contextJson)
-  return { hash, kind, key, lastSeen, seenCount, reducedBy, settingsRevision, contextText }
 }
 
 /** Returns `true` if the record is not deleted. */
@@ -63,6 +37,13 @@ export function matches<K extends Kind>(kind: K, record: Records[K], query: List
   if (search !== undefined && !isFound(kind, record, search)) return false
   return Object.entries<readonly string[] | undefined>(contains).every(([field, elements = []]) =>
     containsAll(fieldOf(record, field), elements),
+  )
+}
+
+/** Returns `true` if both records have the same value of a unique key of their kind. */
+export function haveEqualKeys<K extends Kind>(kind: K, a: Records[K], b: Records[K]): boolean {
+  return KIND_RULES[kind].unique.some((fields) =>
+    fields.every((field) => fieldOf(a, field) === fieldOf(b, field)),
   )
 }
 

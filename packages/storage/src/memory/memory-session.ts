@@ -35,31 +35,19 @@ import type {
   EvaluationCountQuery,
   EvaluationTotal,
 } from '../ports/usage.ts'
-import { toChanges } from '../publication-log/changes.ts'
-import {
-  contentOf,
-  type LogTopic,
-  newEntries,
-  toFlagSet,
-  topicName,
-} from '../publication-log/publication-log.ts'
-import { runToEnd } from '../runtime/time-slice.ts'
-import {
-  addContextSample,
-  contextSampleName,
-  mergeContextSamples,
-} from '../usage/context-samples.ts'
 import { dueDeliveries } from './due-deliveries.ts'
 import {
-  changeEntries,
-  clientVersionAt,
+  changesSince,
   EMPTY_LOG,
   type EnvironmentLog,
-  entriesAt,
-  presentEntries,
+  flagSetAt,
+  versionsOf,
+  withPublication,
 } from './environment-log.ts'
-import { contextsOf, fieldOf, isLiving, matches, pageOf } from './memory-query.ts'
+import { frozenCopy } from './frozen-copy.ts'
+import { fieldOf, haveEqualKeys, isLiving, matches, pageOf } from './memory-query.ts'
 import { MemoryUsage, type UsageState } from './memory-usage.ts'
+import { contextsOf, recordSamples } from './observed-contexts.ts'
 import { Overlay } from './overlay.ts'
 
 /** The committed state of a memory store. */
@@ -159,23 +147,11 @@ export class MemorySession implements StorageSession {
   async publish(
     environmentId: string,
     changes: readonly DefinitionChange[],
-    { publishedAt, eventId, affectsClients = true }: PublishMetadata,
+    metadata: PublishMetadata,
   ): Promise<number> {
-    const log = this.#log(environmentId)
-    const version = log.version + 1
-    const present = (topic: LogTopic) => presentEntries(log, topic)
-    const entries = runToEnd(newEntries({ version, changes, present }))
-    if (entries.length === 0) return log.version
-    const topics = new Map(log.topics)
-    for (const entry of entries) {
-      topics.set(topicName(entry), { entry, previous: topics.get(topicName(entry)) })
-    }
-    const content = runToEnd(contentOf(entries, { changes, present }))
-    const published = { version, publishedAt, eventId, ...content }
-    const clientVersion = affectsClients ? version : clientVersionAt(log, log.version)
-    const newest = { published, clientVersion, previous: log.newest }
-    this.#logs.set(environmentId, { version, newest, topics })
-    return version
+    const log = withPublication(this.#log(environmentId), changes, metadata)
+    this.#logs.set(environmentId, log)
+    return log.version
   }
 
   async findVersions(environmentIds: readonly string[]): Promise<NewestVersions> {
@@ -188,34 +164,17 @@ export class MemorySession implements StorageSession {
     return { environments, sdkKeys: this.#state.sdkKeyVersion + this.#keyChanges }
   }
 
-  async listVersions(
-    environmentId: string,
-    { page, limit }: VersionPage,
-  ): Promise<Page<PublishedVersion>> {
-    const log = this.#log(environmentId)
-    const versions: PublishedVersion[] = []
-    let skipped = (page - 1) * limit
-    for (let link = log.newest; link && versions.length < limit; link = link.previous) {
-      if (skipped === 0) versions.push(link.published)
-      else skipped -= 1
-    }
-    return { data: versions, total: log.version }
+  async listVersions(environmentId: string, page: VersionPage): Promise<Page<PublishedVersion>> {
+    return versionsOf(this.#log(environmentId), page)
   }
 
   async loadFlagSet(environmentId: string, at?: number): Promise<FlagSetDefinition | undefined> {
     const log = this.#log(environmentId)
-    const version = at ?? log.version
-    if (log.version === 0 || version < 0 || version > log.version) return undefined
-    const entries = [...log.topics.values()].flatMap((newest) => entriesAt(newest, version))
-    const clientVersion = clientVersionAt(log, version)
-    return runToEnd(toFlagSet({ version, clientVersion }, entries))
+    return flagSetAt(log, at ?? log.version)
   }
 
   async loadChanges(environmentId: string, since: number): Promise<DefinitionChanges> {
-    const log = this.#log(environmentId)
-    const { version } = log
-    const clientVersion = clientVersionAt(log, version)
-    return runToEnd(toChanges(changeEntries(log, since), { version, clientVersion, since }))
+    return changesSince(this.#log(environmentId), since)
   }
 
   async addEvaluationCounts(counts: readonly EvaluationCount[]): Promise<void> {
@@ -253,22 +212,7 @@ export class MemorySession implements StorageSession {
   }
 
   async recordContextSamples(samples: readonly ContextSample[]): Promise<void> {
-    const overlay = this.#overlay('observedContext')
-    const merged = mergeContextSamples(samples)
-    const hashes = new Set(merged.map(({ hash }) => hash))
-    const alike = [...overlay.values()].filter((record) => hashes.has(record.hash))
-    const known = new Map(
-      alike.filter(isLiving).map((record) => [contextSampleName(record), record]),
-    )
-    const seen = new Map<string, Records['observedContext']>()
-    for (const sample of merged) {
-      const record = known.get(contextSampleName(sample))
-      const isNew = record === undefined
-      if (isNew && (overlay.get(sample.id) ?? seen.get(sample.id)) !== undefined) throw keyTaken()
-      const next = isNew ? sample : addContextSample(record, sample)
-      seen.set(next.id, frozenCopy({ ...next, deletedAt: null }))
-    }
-    for (const [id, record] of seen) overlay.set(id, record)
+    recordSamples(this.#overlay('observedContext'), samples)
   }
 
   async loadContexts(query: ContextQuery): Promise<Page<ObservedAttributes>> {
@@ -331,14 +275,10 @@ export class MemorySession implements StorageSession {
   }
 
   #refuseTakenKeys<K extends Kind>(kind: K, record: Records[K]): void {
-    const { unique } = KIND_RULES[kind]
-    if (unique.length === 0 || !isLiving(record)) return
+    if (KIND_RULES[kind].unique.length === 0 || !isLiving(record)) return
     for (const other of this.#overlay(kind).values()) {
       if (other.id === record.id || !isLiving(other)) continue
-      const isTaken = unique.some((fields) =>
-        fields.every((field) => fieldOf(other, field) === fieldOf(record, field)),
-      )
-      if (isTaken) throw keyTaken()
+      if (haveEqualKeys(kind, other, record)) throw keyTaken()
     }
   }
 }
@@ -350,13 +290,4 @@ function isKeyChange(kind: Kind, changes: object): boolean {
 
 function withoutUndefined(changes: object): object {
   return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))
-}
-
-/** Returns a frozen copy without undefined members, as after a round trip through JSON. */
-function frozenCopy<T>(value: T): T {
-  if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return Object.freeze(value.map(frozenCopy)) as T
-  const members = Object.entries(value).filter(([, part]) => part !== undefined)
-  const copies = members.map(([name, part]) => [name, frozenCopy(part)])
-  return Object.freeze(Object.fromEntries(copies))
 }
