@@ -1,4 +1,9 @@
-import { flagChange, flagDefinition, METADATA, publishedSegment } from '../src/contract/fixtures.ts'
+import {
+  flagChange,
+  flagDefinition,
+  METADATA,
+  publishedSegment,
+} from '../src/contract/samples/fixtures.ts'
 import { newId } from '../src/contract/samples/sample-fields.ts'
 import { SAMPLES, sample } from '../src/contract/samples/samples.ts'
 import type { Kind } from '../src/ports/records.ts'

@@ -6,7 +6,7 @@ import {
   publishedSegment,
   segmentChange,
   segmentRemoval,
-} from './fixtures.ts'
+} from './samples/fixtures.ts'
 import { newId } from './samples/sample-fields.ts'
 
 /** Tests the listed keys of segments, which are published as differences. */

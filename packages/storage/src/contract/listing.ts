@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Kind, Records } from '../ports/records.ts'
 import type { ListQuery, Storage } from '../ports/storage.ts'
-import type { OpenStorage } from './fixtures.ts'
+import type { OpenStorage } from './samples/fixtures.ts'
 import { newId } from './samples/sample-fields.ts'
 import { sample } from './samples/samples.ts'
 

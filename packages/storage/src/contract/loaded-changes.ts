@@ -3,6 +3,7 @@ import type { ChangedSegment, KeyChanges } from '@ff/core/changes'
 import { expect, it } from 'vitest'
 import type { DefinitionChange } from '../ports/publications.ts'
 import type { Storage } from '../ports/storage.ts'
+import { expectMergeable, withSortedKeys } from './mergeable.ts'
 import {
   flagChange,
   flagDefinition,
@@ -13,8 +14,7 @@ import {
   publishedSegment,
   segmentChange,
   segmentRemoval,
-} from './fixtures.ts'
-import { expectMergeable, withSortedKeys } from './mergeable.ts'
+} from './samples/fixtures.ts'
 import { newId } from './samples/sample-fields.ts'
 
 /** Tests `loadChanges`. */

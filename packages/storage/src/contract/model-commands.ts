@@ -20,8 +20,8 @@ import {
   time,
 } from './commands/model-values.ts'
 import { usageCommands } from './commands/usage-commands.ts'
-import { flagDefinition, publishedSegment } from './fixtures.ts'
 import { withSortedKeys } from './mergeable.ts'
+import { flagDefinition, publishedSegment } from './samples/fixtures.ts'
 import { SAMPLES } from './samples/samples.ts'
 
 /**

@@ -6,9 +6,9 @@ import type { Kind } from '../ports/records.ts'
 import type { Storage } from '../ports/storage.ts'
 import { type Command, ENVIRONMENTS, IDS } from './commands/model-values.ts'
 import { inOrder } from './commands/usage-commands.ts'
-import type { StorageUnderTest } from './fixtures.ts'
 import { expectMergeable, withSortedKeys } from './mergeable.ts'
 import { commands, KINDS } from './model-commands.ts'
+import type { StorageUnderTest } from './samples/fixtures.ts'
 
 const RUNS = 40
 const TIMEOUT_MS = 120_000

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { describeListedKeys } from './listed-keys.ts'
+import { describeLoadedChanges, publishHistory } from './loaded-changes.ts'
 import {
   flagChange,
   flagDefinition,
@@ -7,9 +9,7 @@ import {
   type OpenStorage,
   publishedSegment,
   segmentChange,
-} from './fixtures.ts'
-import { describeListedKeys } from './listed-keys.ts'
-import { describeLoadedChanges, publishHistory } from './loaded-changes.ts'
+} from './samples/fixtures.ts'
 import { newId } from './samples/sample-fields.ts'
 import { describeVersionList } from './version-list.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Kind } from '../ports/records.ts'
-import { expectRefusal, type OpenStorage } from './fixtures.ts'
+import { expectRefusal, type OpenStorage } from './samples/fixtures.ts'
 import { newId } from './samples/sample-fields.ts'
 import { SAMPLES, sample } from './samples/samples.ts'
 

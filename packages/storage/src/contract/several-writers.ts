@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Storage, StorageSession } from '../ports/storage.ts'
-import { addAndTake } from './api-calls.ts'
 import { describeConcurrentClaims } from './claims/concurrent-claims.ts'
-import { flagChange, flagDefinition, METADATA } from './fixtures.ts'
+import { flagChange, flagDefinition, METADATA } from './samples/fixtures.ts'
 import { newId } from './samples/sample-fields.ts'
 import { sample } from './samples/samples.ts'
+import { addAndTake } from './usage/api-calls.ts'
 import { sdkKeyVersion } from './version-list.ts'
 import {
   barrier,

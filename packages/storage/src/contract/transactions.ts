@@ -6,7 +6,7 @@ import {
   flagDefinition,
   METADATA,
   type OpenStorage,
-} from './fixtures.ts'
+} from './samples/fixtures.ts'
 import { newId } from './samples/sample-fields.ts'
 import { sample } from './samples/samples.ts'
 

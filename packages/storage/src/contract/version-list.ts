@@ -12,7 +12,7 @@ import {
   publishedSegment,
   segmentChange,
   segmentRemoval,
-} from './fixtures.ts'
+} from './samples/fixtures.ts'
 import { newId } from './samples/sample-fields.ts'
 import { sample } from './samples/samples.ts'
 

@@ -2,6 +2,7 @@ import { isFlagError } from '@ff/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Command } from '../contract/commands/model-values.ts'
+import { commands } from '../contract/model-commands.ts'
 import {
   flagChange,
   flagDefinition,
@@ -9,8 +10,7 @@ import {
   METADATA,
   publishedSegment,
   segmentChange,
-} from '../contract/fixtures.ts'
-import { commands } from '../contract/model-commands.ts'
+} from '../contract/samples/fixtures.ts'
 import { newId } from '../contract/samples/sample-fields.ts'
 import { sample } from '../contract/samples/samples.ts'
 import { memory } from '../memory/memory.ts'

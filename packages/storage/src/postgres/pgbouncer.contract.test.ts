@@ -10,9 +10,9 @@ import {
   rateLimiterContract,
   severalWritersContract,
 } from '../contract/contract.ts'
-import { describeEvaluationCounts } from '../contract/evaluation-counts.ts'
 import { describePublishing } from '../contract/publishing.ts'
 import { describeTransactions } from '../contract/transactions.ts'
+import { describeEvaluationCounts } from '../contract/usage/evaluation-counts.ts'
 import { postgres } from './postgres.ts'
 
 /** The databases of this test, and those of them that no store uses. */

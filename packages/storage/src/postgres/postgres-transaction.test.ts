@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { openPostgresProxy } from '../../test/postgres-proxy.ts'
 import { newPostgresSchema, openMigratedPostgres, openPostgres } from '../../test/postgres-store.ts'
-import { expectRefusal } from '../contract/fixtures.ts'
+import { expectRefusal } from '../contract/samples/fixtures.ts'
 import { newId } from '../contract/samples/sample-fields.ts'
 import { sample } from '../contract/samples/samples.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { keysChange } from '../contract/fixtures.ts'
+import { keysChange } from '../contract/samples/fixtures.ts'
 import { runToEnd } from '../runtime/time-slice.ts'
 import { type LogEntry, newEntries } from './publication-log.ts'
 

@@ -8,7 +8,7 @@ import {
   METADATA,
   publishedSegment,
   segmentChange,
-} from '../contract/fixtures.ts'
+} from '../contract/samples/fixtures.ts'
 import { newId } from '../contract/samples/sample-fields.ts'
 import { sqlite } from '../sqlite/sqlite.ts'
 

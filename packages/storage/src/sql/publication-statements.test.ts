@@ -1,6 +1,11 @@
 import { DatabaseSync } from '@photostructure/sqlite'
 import { expect, it, onTestFinished } from 'vitest'
-import { keysChange, METADATA, publishedSegment, segmentChange } from '../contract/fixtures.ts'
+import {
+  keysChange,
+  METADATA,
+  publishedSegment,
+  segmentChange,
+} from '../contract/samples/fixtures.ts'
 import { newId } from '../contract/samples/sample-fields.ts'
 import { sqlite } from '../sqlite/sqlite.ts'
 import { sqliteDialect } from './dialect.ts'

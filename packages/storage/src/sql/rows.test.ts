@@ -1,6 +1,6 @@
 import { DatabaseSync } from '@photostructure/sqlite'
 import { expect, it, onTestFinished } from 'vitest'
-import { expectRefusal } from '../contract/fixtures.ts'
+import { expectRefusal } from '../contract/samples/fixtures.ts'
 import { sample } from '../contract/samples/samples.ts'
 import { sqlite } from '../sqlite/sqlite.ts'
 

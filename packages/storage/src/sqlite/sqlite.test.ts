@@ -4,7 +4,12 @@ import { isFlagError } from '@ff/core'
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { temporaryFolder } from '../../test/temporary-folder.ts'
-import { expectRefusal, flagChange, flagDefinition, METADATA } from '../contract/fixtures.ts'
+import {
+  expectRefusal,
+  flagChange,
+  flagDefinition,
+  METADATA,
+} from '../contract/samples/fixtures.ts'
 import { newId } from '../contract/samples/sample-fields.ts'
 import { SAMPLES, sample } from '../contract/samples/samples.ts'
 import { KIND_RULES, type Kind } from '../ports/records.ts'

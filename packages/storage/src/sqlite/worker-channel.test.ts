@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { describe, expect, it } from 'vitest'
-import { expectRefusal } from '../contract/fixtures.ts'
+import { expectRefusal } from '../contract/samples/fixtures.ts'
 import { WorkerChannel } from './worker-channel.ts'
 
 const SELECT_1 = [{ sql: 'select 1', parameters: [] }]

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import type { Records } from '../ports/records.ts'
-import type { ContextSample, Storage } from '../ports/storage.ts'
-import { expectRefusal, type OpenStorage } from './fixtures.ts'
-import { newId } from './samples/sample-fields.ts'
-import { sample } from './samples/samples.ts'
+import type { Records } from '../../ports/records.ts'
+import type { ContextSample, Storage } from '../../ports/storage.ts'
+import { expectRefusal, type OpenStorage } from '../samples/fixtures.ts'
+import { newId } from '../samples/sample-fields.ts'
+import { sample } from '../samples/samples.ts'
 
 const AT = (minute: number) => `2026-03-01T10:0${minute}:00.000Z`
 

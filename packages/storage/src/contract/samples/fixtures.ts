@@ -1,8 +1,12 @@
 import { type FlagDefinition, isFlagError } from '@ff/core'
 import { expect } from 'vitest'
-import type { DefinitionChange, PublishedSegment, PublishMetadata } from '../ports/publications.ts'
-import type { Storage } from '../ports/storage.ts'
-import { CREATED_AT, newId } from './samples/sample-fields.ts'
+import type {
+  DefinitionChange,
+  PublishedSegment,
+  PublishMetadata,
+} from '../../ports/publications.ts'
+import type { Storage } from '../../ports/storage.ts'
+import { CREATED_AT, newId } from './sample-fields.ts'
 
 /** A new, empty store on which no method has been called, not even `migrate`. */
 export interface StorageUnderTest {

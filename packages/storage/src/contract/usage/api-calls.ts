@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { Storage } from '../ports/storage.ts'
-import type { ApiCalls } from '../ports/usage.ts'
-import { expectRefusal, type OpenStorage } from './fixtures.ts'
-import { newId } from './samples/sample-fields.ts'
+import type { Storage } from '../../ports/storage.ts'
+import type { ApiCalls } from '../../ports/usage.ts'
+import { expectRefusal, type OpenStorage } from '../samples/fixtures.ts'
+import { newId } from '../samples/sample-fields.ts'
 
 /** Tests the pending API calls of organizations: adding, summing and taking. */
 export function describeApiCalls(open: OpenStorage): void {

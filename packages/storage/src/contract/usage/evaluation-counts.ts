@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import type { Storage } from '../ports/storage.ts'
-import type { EvaluationCount, EvaluationSource, EvaluationTotal } from '../ports/usage.ts'
-import { expectRefusal, type OpenStorage } from './fixtures.ts'
-import { newId } from './samples/sample-fields.ts'
-import { sample } from './samples/samples.ts'
+import type { Storage } from '../../ports/storage.ts'
+import type { EvaluationCount, EvaluationSource, EvaluationTotal } from '../../ports/usage.ts'
+import { expectRefusal, type OpenStorage } from '../samples/fixtures.ts'
+import { newId } from '../samples/sample-fields.ts'
+import { sample } from '../samples/samples.ts'
 
 const MINUTES = [
   '2026-03-01T10:00:00.000Z',
