@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, bench, describe } from 'vitest'
-import { sample } from '../src/contract/samples/samples.ts'
+import { newContextSample } from '../src/contract/samples/context-samples.ts'
 import { memory } from '../src/index.ts'
 import type { ContextSample, Storage } from '../src/ports/storage.ts'
 import type { EvaluationCount } from '../src/ports/usage.ts'
@@ -27,12 +27,7 @@ const counts: readonly EvaluationCount[] = Array.from({ length: 300 }, (_, index
 const known = contextSamples(100)
 
 function contextSamples(length: number): readonly ContextSample[] {
-  return Array.from({ length }, () => {
-    const { deletedAt: _, ...contextSample } = sample('observedContext', {
-      environmentId: 'environment',
-    })
-    return contextSample
-  })
+  return Array.from({ length }, () => newContextSample({ environmentId: 'environment' }))
 }
 
 function countsOf(minute: number): readonly EvaluationCount[] {

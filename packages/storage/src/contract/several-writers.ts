@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Storage, StorageSession } from '../ports/storage.ts'
 import { describeConcurrentClaims } from './claims/concurrent-claims.ts'
+import { newContextSample } from './samples/context-samples.ts'
 import { flagChange, flagDefinition, METADATA } from './samples/fixtures.ts'
 import { newId } from './samples/sample-fields.ts'
 import { sample } from './samples/samples.ts'
@@ -325,8 +326,7 @@ function describeSums(stores: Stores): void {
   it('Context samples that several writers record are merged', async () => {
     const environmentId = newId()
     const samples = Array.from({ length: 20 }, (_, at) => {
-      const { deletedAt: _deletedAt, ...fields } = sample('observedContext')
-      return { ...fields, environmentId, hash: `hash ${at}`, seenCount: 1 }
+      return newContextSample({ environmentId, hash: `hash ${at}`, seenCount: 1 })
     })
     const again = () => samples.map((each) => ({ ...each, id: newId() }))
     const writes = Array.from({ length: 6 }, (_, at) => {

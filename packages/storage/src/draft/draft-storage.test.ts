@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Command } from '../contract/commands/model-values.ts'
 import { commands } from '../contract/model-commands.ts'
+import { newContextSample } from '../contract/samples/context-samples.ts'
 import {
   flagChange,
   flagDefinition,
@@ -12,7 +13,6 @@ import {
   segmentChange,
 } from '../contract/samples/fixtures.ts'
 import { newId } from '../contract/samples/sample-fields.ts'
-import { sample } from '../contract/samples/samples.ts'
 import { memory } from '../memory/memory.ts'
 import type { Storage } from '../ports/storage.ts'
 import { createDraft } from './draft-storage.ts'
@@ -94,9 +94,8 @@ describe('createDraft', () => {
 
   it('A draft refuses to write anything but records and publications', async () => {
     const { storage } = createDraft(await openStore())
-    const { deletedAt: _, ...context } = sample('observedContext')
     for (const write of [
-      () => storage.recordContextSamples([context]),
+      () => storage.recordContextSamples([newContextSample()]),
       () => storage.addEvaluationCounts([]),
       () => storage.addApiCalls([]),
       () => storage.purge('flag', { where: { id: newId() } }),

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { ContextSample } from '../../ports/storage.ts'
 import type { ApiCalls, EvaluationCount, EvaluationTotal } from '../../ports/usage.ts'
-import { sample } from '../samples/samples.ts'
+import { newContextSample } from '../samples/context-samples.ts'
 import {
   anyText,
   command,
@@ -49,10 +49,7 @@ const contextSample: fc.Arbitrary<ContextSample> = fc
     reducedBy: nullable(fc.integer({ min: 0, max: 9 })),
     settingsRevision: fc.integer({ min: 1, max: 9 }),
   })
-  .map((fields) => {
-    const { deletedAt: _, ...generated } = sample('observedContext', fields)
-    return generated
-  })
+  .map(newContextSample)
 
 /** Generates commands that write and read evaluation counts, API calls and context samples. */
 export const usageCommands: fc.Arbitrary<SessionCommand> = fc.oneof(

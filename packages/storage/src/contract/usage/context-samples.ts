@@ -1,20 +1,19 @@
 import { describe, expect, it } from 'vitest'
 import type { Records } from '../../ports/records.ts'
-import type { ContextSample, Storage } from '../../ports/storage.ts'
+import type { Storage } from '../../ports/storage.ts'
+import { newContextSample, seenAt, timeAt } from '../samples/context-samples.ts'
 import { expectRefusal, type OpenStorage } from '../samples/fixtures.ts'
 import { newId } from '../samples/sample-fields.ts'
-import { sample } from '../samples/samples.ts'
+import { describeLoadedContexts } from './loaded-contexts.ts'
 
-const AT = (minute: number) => `2026-03-01T10:0${minute}:00.000Z`
-
-/** Tests `recordContextSamples`. */
+/** Tests `recordContextSamples` and `loadContexts`. */
 export function describeContextSamples(open: OpenStorage): void {
   describe('context samples', () => {
     describeNewContexts(open)
     describeTexts(open)
     describeKnownContexts(open)
     describeRemovedContexts(open)
-    describeLoading(open)
+    describeLoadedContexts(open)
   })
 }
 
@@ -175,7 +174,7 @@ function describeKnownContexts(open: OpenStorage): void {
       expect(await theOnly(storage)).toEqual({
         ...seenAt(context, 3),
         id: contextSamples[0]?.id,
-        firstSeen: AT(1),
+        firstSeen: timeAt(1),
         seenCount: 3,
         deletedAt: null,
       })
@@ -196,7 +195,7 @@ function describeKnownContexts(open: OpenStorage): void {
     const storage = await open()
     const context = newContextSample()
     const contextSamples = [2, 3, 1].map((minute) => seenAt(context, minute))
-    const expected = { ...seenAt(context, 3), id: contextSamples[0]?.id, firstSeen: AT(1) }
+    const expected = { ...seenAt(context, 3), id: contextSamples[0]?.id, firstSeen: timeAt(1) }
     await storage.recordContextSamples(contextSamples)
     expect(await theOnly(storage)).toEqual({ ...expected, seenCount: 3, deletedAt: null })
     await storage.recordContextSamples(contextSamples)
@@ -211,7 +210,7 @@ function describeKnownContexts(open: OpenStorage): void {
       contextSamples.map((contextSample) => storage.recordContextSamples([contextSample])),
     )
     const { seenCount, firstSeen, lastSeen } = await theOnly(storage)
-    expect([seenCount, firstSeen, lastSeen]).toEqual([30, AT(0), AT(9)])
+    expect([seenCount, firstSeen, lastSeen]).toEqual([30, timeAt(0), timeAt(9)])
   })
 
   it('A context sample in a failed transaction is not recorded', async () => {
@@ -234,7 +233,7 @@ function describeRemovedContexts(open: OpenStorage): void {
     const storage = await open()
     const context = newContextSample({ seenCount: 4 })
     await storage.recordContextSamples([context])
-    await storage.update('observedContext', context.id, { deletedAt: AT(5) })
+    await storage.update('observedContext', context.id, { deletedAt: timeAt(5) })
     const again = { ...context, id: newId(), seenCount: 1 }
     await storage.recordContextSamples([again])
     expect(await theOnly(storage)).toEqual({ ...again, deletedAt: null })
@@ -250,75 +249,6 @@ function describeRemovedContexts(open: OpenStorage): void {
     await storage.recordContextSamples([{ ...context, seenCount: 1 }])
     expect(await theOnly(storage)).toEqual({ ...context, seenCount: 1, deletedAt: null })
   })
-}
-
-function describeLoading(open: OpenStorage): void {
-  it('Contexts of an environment are loaded in pages by their hashes, without those not seen since a time', async () => {
-    const storage = await open()
-    const environmentId = newId()
-    const hashes = ['d', 'b', 'e', 'a', 'c'].map((letter) => letter.repeat(32))
-    const seen = hashes.map((hash, minute) =>
-      newContextSample({ environmentId, hash, lastSeen: AT(minute) }),
-    )
-    await storage.recordContextSamples([...seen, newContextSample({ lastSeen: AT(4) })])
-    const pageAfter = async (after?: string) => {
-      const query = { environmentId, seenFrom: AT(1), limit: 2, ...(after && { after }) }
-      const { data, total } = await storage.loadContexts(query)
-      return [data.map(({ hash }) => hash[0]).join(''), total]
-    }
-    expect(await pageAfter()).toEqual(['ab', 4])
-    expect(await pageAfter(hashes[1])).toEqual(['ce', 4])
-    expect(await pageAfter(hashes[2])).toEqual(['', 4])
-    const query = { environmentId, seenFrom: AT(3), limit: 9, isCounted: false }
-    expect((await storage.loadContexts(query)).total).toBe(2)
-  })
-
-  it('A loaded context has the attributes of its latest sample and the rules that reduced it', async () => {
-    const storage = await open()
-    const contextJson = JSON.parse(
-      '{"kind":"user","__proto__":{"a":1},"n":-1.5e-7,"z":"\\u0001😀"}',
-    )
-    const seenFirst = { firstSeen: AT(1), lastSeen: AT(1) }
-    const first = newContextSample({ ...seenFirst, contextJson, reducedBy: 3 })
-    const { hash, kind, key, environmentId } = first
-    const later = { ...seenAt(first, 5), contextJson, kind, key, reducedBy: null }
-    await storage.recordContextSamples([first])
-    await storage.recordContextSamples([later])
-    const query = { environmentId, seenFrom: AT(0), limit: 5 }
-    const [loaded] = (await storage.loadContexts(query)).data
-    expect(JSON.stringify(JSON.parse(loaded?.contextText ?? ''))).toBe(JSON.stringify(contextJson))
-    expect({ ...loaded, contextText: '' }).toEqual({
-      ...{ hash, kind, key, contextText: '', lastSeen: AT(5) },
-      ...{ seenCount: first.seenCount + 1, reducedBy: null, settingsRevision: 6 },
-    })
-  })
-}
-
-function newContextSample(fields: Partial<ContextSample> = {}): ContextSample {
-  const { deletedAt: _, ...contextSample } = sample('observedContext', fields)
-  return contextSample
-}
-
-/**
- * Returns one sample of the context. Each field that a later sample can change depends on `minute`.
- */
-function seenAt(context: ContextSample, minute: number): ContextSample {
-  return {
-    ...context,
-    id: newId(),
-    firstSeen: AT(minute),
-    lastSeen: AT(minute),
-    seenCount: 1,
-    contextJson: { minute },
-    kind: `kind ${minute}`,
-    key: `key ${minute}`,
-    orgId: `organization ${minute}`,
-    evaluationSuccess: minute % 2 === 0,
-    variationResults: JSON.stringify({ minute }),
-    source: minute === 3 ? 'ws' : 'rest',
-    reducedBy: minute === 2 ? null : minute,
-    settingsRevision: minute + 1,
-  }
 }
 
 async function theOnly(storage: Storage): Promise<Records['observedContext']> {
