@@ -1,11 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Storage, StorageSession } from '../ports/storage.ts'
 import { describeConcurrentClaims } from './claims/concurrent-claims.ts'
-import { newContextSample } from './samples/context-samples.ts'
 import { flagChange, flagDefinition, METADATA } from './samples/fixtures.ts'
 import { newId } from './samples/sample-fields.ts'
 import { sample } from './samples/samples.ts'
-import { addAndTake } from './usage/api-calls.ts'
+import { describeConcurrentUsage } from './usage/concurrent-usage.ts'
 import { sdkKeyVersion } from './version-list.ts'
 import {
   barrier,
@@ -53,7 +52,7 @@ export function severalWritersContract(
     describeWrites(stores)
     describeConflicts(stores)
     describeReferences(stores)
-    describeSums(stores)
+    describeConcurrentUsage(stores)
     describeConcurrentClaims(stores)
   })
 }
@@ -128,6 +127,17 @@ function describeWrites(stores: Stores): void {
     const flagSet = await stores()[1].loadFlagSet(environmentId)
     expect(flagSet?.version).toBe(2)
     expect(flagSet?.flags.map(({ key }) => key)).toEqual(['a', 'b'])
+  })
+
+  it('Two overlapping transactions that change SDK keys both increase the version of all SDK keys', async () => {
+    const meet = barrier()
+    const work: Work<void> = async (tx) => {
+      await meet()
+      await tx.insert('sdkKey', sample('sdkKey'))
+    }
+    const before = await sdkKeyVersion(stores()[0])
+    await both(stores(), work, work)
+    expect(await sdkKeyVersion(stores()[1])).toBe(before + 2)
   })
 }
 
@@ -257,85 +267,5 @@ function describeReferences(stores: Stores): void {
     )
     expect(held).toEqual([plan, undefined, undefined])
     expect(await storage.hold('plan', plan.id)).toEqual(plan)
-  })
-}
-
-function describeSums(stores: Stores): void {
-  it('Counts that several writers add to the same rows in opposite order are exact', async () => {
-    const environmentId = newId()
-    const flagIds = Array.from({ length: 50 }, newId)
-    const minute = '2026-04-01T00:00:00.000Z'
-    const outcome = { variationId: null, reason: 'DEFAULT', source: 'rest' } as const
-    // The first count of a call can determine its lock. These calls overlap.
-    const counts = flagIds.map((flagId, at) => {
-      const instanceId = `instance ${at}`
-      return { environmentId, flagId, minute, ...outcome, instanceId, count: 1, micros: 3 }
-    })
-    const writes = Array.from({ length: 10 }, (_, at) => {
-      const storage = stores()[at % 2 === 0 ? 0 : 1]
-      return storage.addEvaluationCounts(at % 4 < 2 ? counts : counts.toReversed())
-    })
-    await Promise.all(writes)
-    for (const flagId of flagIds) {
-      const query = { environmentId, flagId, from: '2026', to: '2027' }
-      const totals = await stores()[1].loadEvaluationCounts(query)
-      expect(totals).toEqual([{ ...outcome, count: 10, micros: 30 }])
-    }
-  })
-
-  it('Marking flags as evaluated waits for no transaction, and keeps its changes', async () => {
-    const [one, other] = stores()
-    const flags = [sample('flag'), sample('flag')]
-    for (const flag of flags) await one.insert('flag', flag)
-    const [first, second] = flags.map(({ id }) => id)
-    const meet = barrier()
-    const at = '2026-05-01T00:00:00.000Z'
-    const changing = one.transaction('lock', async (tx) => {
-      await tx.update('flag', first ?? '', { name: 'changed' })
-      await meet()
-    })
-    const skipped = await other.markEvaluated(
-      flags.map(({ id }) => id),
-      at,
-    )
-    await meet()
-    await changing
-    expect([[], [first]]).toContainEqual(skipped)
-    expect(await other.markEvaluated(skipped, at)).toEqual([])
-    expect(await one.find('flag', first ?? '')).toMatchObject({
-      ...{ name: 'changed', lastEvaluatedAt: at, unusedSince: at },
-    })
-    expect(await one.find('flag', second ?? '')).toMatchObject({ lastEvaluatedAt: at })
-  })
-
-  it('API calls that several writers add and take at the same time are taken exactly once', async () => {
-    expect(await addAndTake(stores(), { organizationId: newId() })).toBe(60)
-  })
-
-  it('Two overlapping transactions that change SDK keys both increase the version of all SDK keys', async () => {
-    const meet = barrier()
-    const work: Work<void> = async (tx) => {
-      await meet()
-      await tx.insert('sdkKey', sample('sdkKey'))
-    }
-    const before = await sdkKeyVersion(stores()[0])
-    await both(stores(), work, work)
-    expect(await sdkKeyVersion(stores()[1])).toBe(before + 2)
-  })
-
-  it('Context samples that several writers record are merged', async () => {
-    const environmentId = newId()
-    const samples = Array.from({ length: 20 }, (_, at) => {
-      return newContextSample({ environmentId, hash: `hash ${at}`, seenCount: 1 })
-    })
-    const again = () => samples.map((each) => ({ ...each, id: newId() }))
-    const writes = Array.from({ length: 6 }, (_, at) => {
-      const storage = stores()[at % 2 === 0 ? 0 : 1]
-      return storage.recordContextSamples(at % 4 < 2 ? again() : again().toReversed())
-    })
-    await Promise.all(writes)
-    const query = { environmentId, seenFrom: '', limit: 100 }
-    const { data } = await stores()[0].loadContexts(query)
-    expect(data.map(({ seenCount }) => seenCount)).toEqual(samples.map(() => 6))
   })
 }
