@@ -5,9 +5,10 @@ import { memory } from '../index.ts'
 import type { Kind } from '../ports/records.ts'
 import type { Storage } from '../ports/storage.ts'
 import { type Command, ENVIRONMENTS, IDS } from './commands/model-values.ts'
+import { KINDS } from './commands/record-commands.ts'
 import { inOrder } from './commands/usage-commands.ts'
 import { expectMergeable, withSortedKeys } from './mergeable.ts'
-import { commands, KINDS } from './model-commands.ts'
+import { commands } from './model-commands.ts'
 import type { StorageUnderTest } from './samples/fixtures.ts'
 
 const RUNS = 40
