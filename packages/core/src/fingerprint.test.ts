@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { anyContext } from '../test/arbitraries.ts'
+import { anyContext } from '../test/context-arbitraries.ts'
 import { contextFingerprint, contextHash } from './fingerprint.ts'
 import { hash128 } from './hashing/hash128.ts'
 import { type EvaluationContext, parseContext } from './model/context.ts'

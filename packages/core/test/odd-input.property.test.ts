@@ -11,7 +11,8 @@ import {
   evaluateValue,
   type FlagSet,
 } from '../src/index.ts'
-import { anyContext, anyDefinition, anyNow } from './arbitraries.ts'
+import { anyContext } from './context-arbitraries.ts'
+import { anyDefinition, anyNow } from './definition-arbitraries.ts'
 import { anyOddName, anyPlants, ODD_NAMES, oddValue, planted } from './odd-values.ts'
 import { OPERATORS_WITH_VECTORS, operatorVectors } from './operator-vectors.ts'
 import { EXTENSIONS } from './vector-files.ts'

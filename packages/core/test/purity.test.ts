@@ -3,7 +3,7 @@ import { detailsOf, jsonOf } from '../src/all-flags.ts'
 import { evaluateTogether } from '../src/batch/evaluate-all.ts'
 import { contextHash } from '../src/fingerprint.ts'
 import { compileFlagSet, parseContext } from '../src/index.ts'
-import { deepFreeze } from './arbitraries.ts'
+import { deepFreeze } from './deep-freeze.ts'
 import {
   EXTENSIONS,
   loadVectorFiles,

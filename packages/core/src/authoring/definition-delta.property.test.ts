@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { anyChange } from '../../test/arbitraries.ts'
+import { anyChange } from '../../test/definition-arbitraries.ts'
 import { compareCodePoints } from '../model/code-point.ts'
 import type { FlagSetDefinition, SegmentDefinition } from '../model/definition.ts'
 import {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { anyDefinition, anyPoison } from '../../test/arbitraries.ts'
+import { anyDefinition, anyPoison } from '../../test/definition-arbitraries.ts'
 import { pathByGuards, pathBySchema } from '../../test/fault-paths.ts'
 import { anyPlants, planted } from '../../test/odd-values.ts'
 

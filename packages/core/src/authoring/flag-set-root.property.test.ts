@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { anyChange, anyDefinition } from '../../test/arbitraries.ts'
+import { anyChange, anyDefinition } from '../../test/definition-arbitraries.ts'
 import type { FlagSetDefinition, SegmentDefinition } from '../model/definition.ts'
 import { isSameDefinition } from '../model/json.ts'
 import { flagSetRoot } from './flag-set-root.ts'

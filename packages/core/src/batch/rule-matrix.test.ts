@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { anyChange, anyContext, anyDefinition, anyNow, anyPoison } from '../../test/arbitraries.ts'
+import { anyContext } from '../../test/context-arbitraries.ts'
+import { anyChange, anyDefinition, anyNow, anyPoison } from '../../test/definition-arbitraries.ts'
 import {
   flagDefinition,
   flagSetDefinition,

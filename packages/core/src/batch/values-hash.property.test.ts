@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { anyChange, anyContext, anyDefinition, anyNow } from '../../test/arbitraries.ts'
+import { anyContext } from '../../test/context-arbitraries.ts'
+import { anyChange, anyDefinition, anyNow } from '../../test/definition-arbitraries.ts'
 import { jsonOf, onlyFlags } from '../all-flags.ts'
 import { compileFlagSet } from '../evaluation/flag-set.ts'
 import { evaluateTogether } from './evaluate-all.ts'

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { anyChange, anyContext, anyNow } from '../../test/arbitraries.ts'
+import { anyContext } from '../../test/context-arbitraries.ts'
+import { anyChange, anyNow } from '../../test/definition-arbitraries.ts'
 import { detailsOf, jsonOf } from '../all-flags.ts'
 import { changedFlags } from '../authoring/changed-flags.ts'
 import { changedValues } from '../authoring/changed-values.ts'

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { anyChange, anyContext, anyNow } from '../../test/arbitraries.ts'
+import { anyContext } from '../../test/context-arbitraries.ts'
+import { anyChange, anyNow } from '../../test/definition-arbitraries.ts'
 import { detailsOf, reasonAt, valuesOf } from '../all-flags.ts'
 import { findIssues } from '../authoring/issues.ts'
 import { evaluateTogether } from '../batch/evaluate-all.ts'

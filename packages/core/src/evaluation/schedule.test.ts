@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { anyContext, anyDefinition, anyNow } from '../../test/arbitraries.ts'
+import { anyContext } from '../../test/context-arbitraries.ts'
+import { anyDefinition, anyNow } from '../../test/definition-arbitraries.ts'
 import {
   flagDefinition,
   flagSetDefinition,

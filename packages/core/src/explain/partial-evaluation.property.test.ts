@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { anyContext, anyDefinition, anyNow, deepFreeze } from '../../test/arbitraries.ts'
+import { anyContext } from '../../test/context-arbitraries.ts'
+import { deepFreeze } from '../../test/deep-freeze.ts'
+import { anyDefinition, anyNow } from '../../test/definition-arbitraries.ts'
 import { evaluateFlag } from '../evaluation/evaluate.ts'
 import { compileFlagSet } from '../evaluation/flag-set.ts'
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { deepFreeze } from '../../test/arbitraries.ts'
+import { deepFreeze } from '../../test/deep-freeze.ts'
 import {
   MAX_CONTEXT_ATTRIBUTES,
   MAX_CONTEXT_KINDS,

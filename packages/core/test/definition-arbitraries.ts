@@ -1,23 +1,15 @@
 import fc from 'fast-check'
 import type {
   ConditionDefinition,
-  EvaluationContext,
   FlagDefinition,
   FlagSetDefinition,
-  JsonValue,
   PrerequisiteDefinition,
   RolloutDefinition,
   RuleDefinition,
   SegmentDefinition,
 } from '../src/index.ts'
 import { BUCKETS } from '../src/index.ts'
-import {
-  ATTRIBUTE_VALUES,
-  anyAttributeCondition,
-  anyPairOfConditions,
-  KEYS,
-  mostly,
-} from './condition-arbitraries.ts'
+import { anyAttributeCondition, anyPairOfConditions, mostly } from './condition-arbitraries.ts'
 
 /**
  * Names from small pools, so that definitions often refer to each other, and sometimes to
@@ -41,7 +33,7 @@ interface Earlier {
 
 const HOUR_MS = 3_600_000
 /** The start of all random gradual rollouts: 2026-01-01T00:00:00Z in epoch milliseconds. */
-export const GRADUAL_START = 1_767_225_600_000
+const GRADUAL_START = 1_767_225_600_000
 
 /** Timestamps near the steps of random gradual rollouts. */
 export const anyNow: fc.Arbitrary<number> = fc.integer({
@@ -242,37 +234,6 @@ function mixed(before: FlagSetDefinition, other: FlagSetDefinition, isTaken: () 
   return { flags: mix(before.flags, other.flags), segments: mix(before.segments, other.segments) }
 }
 
-const anyAttributes = fc.record(
-  {
-    ...ATTRIBUTE_VALUES,
-    key: fc.oneof(
-      { weight: 3, arbitrary: fc.constantFrom('user-1', 'user-2', 'user-3', '', 42) },
-      { weight: 1, arbitrary: fc.constantFrom(...KEYS) },
-    ),
-    address: fc.constantFrom<JsonValue>({ country: 'DE' }, 'DE', null),
-    ['__proto__']: fc.jsonValue() as fc.Arbitrary<JsonValue>,
-  },
-  { requiredKeys: [] },
-)
-
-const anySingle = fc
-  .tuple(fc.constantFrom('user', 'organization', 'device'), anyAttributes)
-  .map(([kind, attributes]) => ({ ...attributes, kind }))
-
-const anyMulti = fc
-  .record(
-    { user: anyAttributes, organization: anyAttributes, device: anyAttributes },
-    { requiredKeys: ['user'] },
-  )
-  .map((parts) => ({ ...parts, kind: 'multi' as const }))
-
-/** Empty, single and multi contexts. */
-export const anyContext: fc.Arbitrary<EvaluationContext> = fc.oneof(
-  { weight: 1, arbitrary: fc.constant({}) },
-  { weight: 5, arbitrary: anySingle },
-  { weight: 5, arbitrary: anyMulti },
-)
-
 /** Definitions in which one part, at any depth, is replaced by any JSON value. */
 export const anyPoison: fc.Arbitrary<FlagSetDefinition> = fc
   .tuple(anyDefinition, fc.array(fc.nat(), { minLength: 1, maxLength: 6 }), fc.jsonValue())
@@ -293,12 +254,3 @@ export const anyPoison: fc.Arbitrary<FlagSetDefinition> = fc
     }
     return copy as unknown as FlagSetDefinition
   })
-
-/** Freezes a value and all values in it. */
-export function deepFreeze<Value>(value: Value): Value {
-  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
-    Object.freeze(value)
-    for (const child of Object.values(value)) deepFreeze(child)
-  }
-  return value
-}
