@@ -8,7 +8,8 @@ import { offlinePayments } from '../billing/stripe-events.ts'
 import { createManagedServer, type ManagedServer } from '../world/managed-server.ts'
 import { NAMES } from '../world/scene.ts'
 import { createLargeEnvironment, type LargeEnvironment } from './large-environment.ts'
-import { type BodyScene, CASES, type LargestRequest } from './largest-bodies.ts'
+import { CASES } from './largest-bodies.ts'
+import type { BodyScene, LargestRequest } from './largest-request.ts'
 import { pause } from './server-process.ts'
 
 /** The maximum time for which the event loop is blocked without interruption. */

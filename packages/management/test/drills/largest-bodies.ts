@@ -1,94 +1,18 @@
-import { auditEvents, type EndpointName, endpoints } from '@ff/protocol/management'
+import { auditEvents } from '@ff/protocol/management'
 import { newId } from '../../../server/src/access/secrets.ts'
 import { isEventPattern } from '../../src/changes/webhook-outbox.ts'
 import { customer, event, signatureOf } from '../billing/stripe-events.ts'
 import type { Json } from '../world/world.ts'
-import { type LargeEnvironment, LONGEST_VALUE, listOf } from './large-environment.ts'
+import { LONGEST_VALUE, listOf } from './large-environment.ts'
+import { type BodyScene, type LargestCase, made, to, toSdk } from './largest-request.ts'
 import { conditionsOf, contextOf, metadataOf, targetsOf, variantsOf } from './largest-values.ts'
-
-/** A complete request. */
-export interface LargestRequest {
-  readonly method: string
-  readonly path: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body?: Uint8Array | undefined
-}
-
-/** The records that the requests refer to, and a function to create more records. */
-export interface BodyScene extends LargeEnvironment {
-  /** Sends a request. Returns the `data` of the response. */
-  readonly ask: (request: LargestRequest) => Promise<Json>
-}
-
-interface Sent {
-  readonly body?: Json
-  readonly params?: Readonly<Record<string, string>>
-  readonly headers?: Readonly<Record<string, string>>
-}
-
-/** The largest accepted request to one endpoint. */
-export interface LargestCase {
-  readonly name: string
-  /** A name from the endpoint table or a path of the SDK endpoints. */
-  readonly endpoint: EndpointName | `/${string}`
-  /** Creates the request of an attempt. Each attempt makes a different change. */
-  readonly send: (scene: BodyScene, attempt: number) => Promise<LargestRequest>
-}
 
 const KEYS_BODY_BYTES = 1024 * 1024
 const PASSWORD = 'p'.repeat(256)
 
-const encoder = new TextEncoder()
-const encode = (body: Json) =>
-  encoder.encode(typeof body === 'string' ? body : JSON.stringify(body))
 const longName = (start: string) => start + 'n'.repeat(256 - start.length)
 const keyOf = (start: string) => start + 'k'.repeat(128 - start.length)
 const description = 'd'.repeat(4096)
-
-/** Returns a request to an endpoint of the endpoint table. */
-function requestTo(scene: BodyScene, name: EndpointName, sent: Sent): LargestRequest {
-  const { tenant, flagId, segmentId, rolloutId } = scene
-  const params: Readonly<Record<string, string>> = {
-    ...{ orgId: tenant.orgId, projectId: tenant.project.id, envId: tenant.live.id },
-    ...{ flagId, segmentId, rolloutId, ruleId: scene.ruleIds[0] ?? '' },
-    ...{ variationId: scene.variationIds[1] ?? '', ...sent.params },
-  }
-  const { method, path, permission } = endpoints[name]
-  const isPlatform = permission === 'plans.write' || permission === 'organizations.create'
-  const token = isPlatform ? tenant.tokens.platform : tenant.tokens.owner
-  const isOpen = permission === 'anyone'
-  return {
-    method,
-    path: path.replace(/\{(\w+)\}/g, (_, param: string) => params[param] ?? ''),
-    headers: {
-      'content-type': 'application/json',
-      ...(!isOpen && { authorization: `Bearer ${token}` }),
-      ...sent.headers,
-    },
-    body: sent.body === undefined ? undefined : encode(sent.body),
-  }
-}
-
-type Make = (scene: BodyScene, attempt: number) => Sent | Promise<Sent>
-
-function to(endpoint: EndpointName, make: Make, name: string = endpoint): LargestCase {
-  const send: LargestCase['send'] = async (scene, attempt) =>
-    requestTo(scene, endpoint, await make(scene, attempt))
-  return { name, endpoint, send }
-}
-
-function toSdk(path: `/${string}`, make: (scene: BodyScene, attempt: number) => Json): LargestCase {
-  const send: LargestCase['send'] = async (scene, attempt) => {
-    const headers = { 'content-type': 'application/json', 'x-api-key': scene.sdkKey }
-    return { method: 'POST', path, headers, body: encode(make(scene, attempt)) }
-  }
-  return { name: path, endpoint: path, send }
-}
-
-/** Creates a record that another request needs. Returns the `data` of the response. */
-async function made(scene: BodyScene, name: EndpointName, sent: Sent): Promise<Json> {
-  return scene.ask(requestTo(scene, name, sent))
-}
 
 const eventTypes = Object.keys(auditEvents).filter(isEventPattern).slice(0, 100)
 const ordersOf = (ids: readonly string[], attempt: number): Json => ({
