@@ -1,37 +1,25 @@
 import { compileFlagSet, type EvaluationContext, type FlagValues } from '@ff/core'
 import { evaluateAll, valuesOf } from '@ff/core/all-flags'
 import type { AuditEvent, Environment, Project, Role } from '@ff/protocol/management'
-import type { ConnectedManagementPlane, ServerServices } from '@ff/server/plane'
+import type { ConnectedManagementPlane } from '@ff/server/plane'
 import { type FlagSetChange, memory, type Storage } from '@ff/storage'
-import { InstanceReporter } from '../../../server/src/convergence/instance-reporter.ts'
-import { FlagSetCache } from '../../../server/src/evaluation/flag-set-cache.ts'
 import { extensions } from '../../../server/src/evaluation/flag-set-loader.ts'
 import {
   bodyTooLarge,
   type Handle,
   jsonBody,
-  jsonReply,
   type Reply,
 } from '../../../server/src/http/exchange.ts'
-import { createHandler } from '../../../server/src/http/handler.ts'
-import { Metrics } from '../../../server/src/http/metrics.ts'
-import { RequestLog } from '../../../server/src/http/request-log.ts'
-import { Instance } from '../../../server/src/instance.ts'
-import { SessionRegistry } from '../../../server/src/live/session-registry.ts'
-import { resolveOptions } from '../../../server/src/options.ts'
-import { InFlight } from '../../../server/src/runtime/in-flight.ts'
 import { silentLogger } from '../../../server/src/runtime/logger.ts'
-import { SavedState } from '../../../server/src/snapshots/saved-state.ts'
 import { FakeClock } from '../../../server/test/fake-clock.ts'
 import type { Actor } from '../../src/access/actors.ts'
 import type { ManagementUseCases } from '../../src/api/use-cases.ts'
 import type { ChangeServices } from '../../src/changes/apply-change.ts'
 import { PublishCheck } from '../../src/changes/publish-check.ts'
 import type { As } from '../../src/create-management.ts'
-import { createManagement } from '../../src/node/node.ts'
 import { ScryptPasswordHasher } from '../../src/node/password-hasher.ts'
 import { openApiDocument } from '../../src/openapi/openapi.ts'
-import { WebhookDispatcher } from '../../src/webhooks/webhook-dispatcher.ts'
+import { connectPlane } from './connected-plane.ts'
 import { eventsIn, firstOf, isEventStream } from './event-stream.ts'
 import type { ManagedOptions } from './managed-server.ts'
 import { expectToFitOpenApi, isInOpenApi } from './openapi.ts'
@@ -110,9 +98,7 @@ export class World {
     // The clock is stopped, so all requests of a test are in the same minute.
     const standing = { managementRateLimit: 1_000_000 }
     const own = { storage, changeFeed, clock, passwordHasher, ...standing }
-    const options = { ...own, ...more }
-    const services = servicesOf(options)
-    const plane = createManagement(options).connect(services)
+    const { plane, handle } = connectPlane({ ...own, ...more })
     this.storage = storage
     this.as = plane.as
     this.management = plane.as(SYSTEM_ACTOR)
@@ -122,18 +108,7 @@ export class World {
       wakeWebhooks: () => undefined,
     }
     this.#plane = plane
-    stopWebhooks(plane)
-    this.#handle = createHandler({
-      ...services,
-      connection: { readStatus: async () => ({ status: 'ready' }) },
-      whenReady: () => undefined,
-      sdk: () => jsonReply(404, { error: 'There is no such path.', statusCode: 404 }),
-      requestLog: new RequestLog({ ...services, templateOf: plane.templateOf }),
-      openTelemetry: undefined,
-      management: plane.handle,
-      metricsArePublic: options.metricsArePublic ?? false,
-      inFlight: new InFlight(),
-    })
+    this.#handle = handle
   }
 
   /**
@@ -300,19 +275,4 @@ export function addressesOf({ project, live, staging }: Tenant) {
     rollouts: (id: string) => `${stateIn(live)(id)}/rollouts`,
     segments: `/projects/${project.id}/segments`,
   }
-}
-
-/** Stops the dispatcher, so that deliveries stay pending for the tests and nothing is sent. */
-function stopWebhooks({ jobs }: ConnectedManagementPlane<As>): void {
-  for (const job of jobs) if (job instanceof WebhookDispatcher) void job.stop()
-}
-
-/** Returns the services of a server without evaluation. */
-function servicesOf(options: ManagedOptions): ServerServices {
-  const resolved = resolveOptions(options)
-  const cache = new FlagSetCache({ ...resolved, saved: new SavedState(resolved) })
-  const parts = { ...resolved, cache, sessions: new SessionRegistry() }
-  const instance = new Instance({ ...parts, reporter: new InstanceReporter(parts) })
-  const start = () => resolved.storage.migrate()
-  return { ...resolved, metrics: new Metrics(), instance, start }
 }
