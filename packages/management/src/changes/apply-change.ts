@@ -1,5 +1,5 @@
 import { FlagError, isFlagError } from '@ff/core'
-import { auditEvents, hasPermission, type Organization } from '@ff/protocol/management'
+import { hasPermission } from '@ff/protocol/management'
 import { type Client, type Clock, type Logger, timestampAt, within } from '@ff/server/plane'
 import type {
   ChangeFeed,
@@ -20,11 +20,11 @@ import {
 } from '../requests/idempotency.ts'
 import { invalid } from '../requests/validation.ts'
 import { loadSummarized, updateSummaries } from '../summaries/update-summaries.ts'
-import { appendAt, chainIn, findPlace, type NewAuditEntry } from './audit-chain.ts'
-import type { ChangeEvent, CompletedChange } from './change-event.ts'
+import { appendAt, chainIn, findPlace } from './audit-chain.ts'
+import { type CompletedChange, toAuditEntry } from './change-event.ts'
 import { publishAffected } from './publication.ts'
 import type { PublishChecks } from './publish-check.ts'
-import { assertWithinPlan } from './quotas.ts'
+import { assertWithinPlan, type PlannedChange, updateCounts } from './quotas.ts'
 import { RecordWriter } from './record-writer.ts'
 import { assertCommented } from './required-comments.ts'
 import { queueDeliveries } from './webhook-outbox.ts'
@@ -190,15 +190,13 @@ async function recordAndPublish<I extends Ids, T>(
   if (writer.kinds.size === 0) return NOTHING_APPLIED
   if (event === undefined) throw new FlagError('INTERNAL', 'A change has no audit event.')
   const { permission, actor } = request
-  await assertWithinPlan(session, path.organization, {
-    permission,
-    eventType: event.type,
-    growthOf: (kind) => writer.balanceOf(kind),
-    now: writer.now,
-  })
-  await updateCounts(session, path.organization, writer)
+  const { organization } = path
+  const growthOf: PlannedChange['growthOf'] = (kind) => writer.balanceOf(kind)
+  const planned = { permission, eventType: event.type, growthOf, now: writer.now }
+  await assertWithinPlan(session, organization, planned)
+  await updateCounts(session, organization, growthOf)
   // None of these calls depends on what another one writes, so their queries run concurrently.
-  const entry = toNewEntry(event, { ...request, path, createdAt: writer.now })
+  const entry = toAuditEntry(event, { ...request, path, createdAt: writer.now })
   const place = findPlace(session, entry)
   const eventId = async () => (await place).id
   const [hints, hasDeliveries, stored] = await Promise.all([
@@ -229,31 +227,6 @@ function withVersion<T>(
   })
   if (publishedAs === undefined || isDryRun || published?.type !== 'flagSet') return result
   return { ...result, [publishedAs]: published.version }
-}
-
-/**
- * Updates the organization's numbers of projects, environments and flags, in the transaction that
- * adds or deletes them. The lock of the organization prevents concurrent updates. The revision of
- * the organization is unchanged, because callers do not change these numbers directly.
- */
-async function updateCounts(
-  session: StorageSession,
-  organization: Organization | null,
-  writer: RecordWriter,
-): Promise<void> {
-  const more = {
-    projectCount: writer.balanceOf('project'),
-    environmentCount: writer.balanceOf('environment'),
-    flagCount: writer.balanceOf('flag'),
-  }
-  if (organization === null || Object.values(more).every((number) => number === 0)) return
-  const { id, projectCount, environmentCount, flagCount } = organization
-  if ((await session.find('organization', id)) === undefined) return
-  await session.update('organization', id, {
-    projectCount: projectCount + more.projectCount,
-    environmentCount: environmentCount + more.environmentCount,
-    flagCount: flagCount + more.flagCount,
-  })
 }
 
 function withoutSecret<T>({ result, shownOnce }: CompletedChange<T>): unknown {
@@ -311,29 +284,4 @@ async function announce(
   }
   const added = entry && recentEvents?.add(chainIn(entry.id), entry)
   await within(Promise.all([...hints.map(publish), added]), { clock, ms: NOTIFY_WITHIN_MS })
-}
-
-interface EntryInput extends Pick<ChangeRequest<Ids>, 'actor' | 'comment'> {
-  readonly path: AnyPath
-  readonly createdAt: string
-}
-
-function toNewEntry(
-  { type, id, before, after }: ChangeEvent,
-  { path: { organization, project }, actor, comment, createdAt }: EntryInput,
-): NewAuditEntry {
-  const { stream } = auditEvents[type]
-  const owner = (kind: string) => (stream === kind ? id : '')
-  const { id: actorId, email, name, role } = actor
-  return {
-    eventType: type,
-    payload: { before, after } as NewAuditEntry['payload'],
-    createdAt,
-    streamId: `${stream}:${id}`,
-    comment: comment ?? null,
-    orgId: organization?.id ?? owner('organization'),
-    projectId: project?.id ?? owner('project'),
-    actorId,
-    actor: { id: actorId, email, name, role },
-  }
 }

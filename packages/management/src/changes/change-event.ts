@@ -1,6 +1,9 @@
 import { type AuditEventType, type AuditedFields, auditEvents } from '@ff/protocol/management'
 import type * as z from 'zod'
+import type { Actor } from '../access/actors.ts'
+import type { AnyPath } from '../access/paths.ts'
 import { encodeWire } from '../requests/validation.ts'
+import type { NewAuditEntry } from './audit-chain.ts'
 
 /** The audit event of a change, in the wire format. Created by `changeEvent`. */
 export interface ChangeEvent {
@@ -25,6 +28,34 @@ export function changeEvent<T extends AuditEventType>(
   const codec: z.ZodType = auditEvents[type].fields
   const encode = (value: unknown) => (value === null ? null : encodeWire(codec, value))
   return { type, id, before: encode(before), after: encode(after) }
+}
+
+interface EntryInput {
+  readonly actor: Actor
+  readonly comment?: string | undefined
+  readonly path: AnyPath
+  readonly createdAt: string
+}
+
+/** Returns the audit entry of an event, before it is added to a chain. */
+export function toAuditEntry(
+  { type, id, before, after }: ChangeEvent,
+  { path: { organization, project }, actor, comment, createdAt }: EntryInput,
+): NewAuditEntry {
+  const { stream } = auditEvents[type]
+  const owner = (kind: string) => (stream === kind ? id : '')
+  const { id: actorId, email, name, role } = actor
+  return {
+    eventType: type,
+    payload: { before, after } as NewAuditEntry['payload'],
+    createdAt,
+    streamId: `${stream}:${id}`,
+    comment: comment ?? null,
+    orgId: organization?.id ?? owner('organization'),
+    projectId: project?.id ?? owner('project'),
+    actorId,
+    actor: { id: actorId, email, name, role },
+  }
 }
 
 /** The result of a change, and the data for its audit event and its publication. */

@@ -58,6 +58,31 @@ export async function assertWithinPlan(
   }
 }
 
+/**
+ * Updates the organization's numbers of projects, environments and flags, in the transaction that
+ * adds or deletes them. The lock of the organization prevents concurrent updates. The revision of
+ * the organization is unchanged, because callers do not change these numbers directly.
+ */
+export async function updateCounts(
+  session: StorageSession,
+  organization: Organization | null,
+  growthOf: PlannedChange['growthOf'],
+): Promise<void> {
+  const more = {
+    projectCount: growthOf('project'),
+    environmentCount: growthOf('environment'),
+    flagCount: growthOf('flag'),
+  }
+  if (organization === null || Object.values(more).every((number) => number === 0)) return
+  const { id, projectCount, environmentCount, flagCount } = organization
+  if ((await session.find('organization', id)) === undefined) return
+  await session.update('organization', id, {
+    projectCount: projectCount + more.projectCount,
+    environmentCount: environmentCount + more.environmentCount,
+    flagCount: flagCount + more.flagCount,
+  })
+}
+
 /** Returns the plan of an organization; `undefined` if it has none. */
 export async function findPlan(
   session: Pick<StorageSession, 'find'>,
