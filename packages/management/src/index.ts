@@ -7,7 +7,8 @@ export {
   tokenAuthenticator,
 } from './access/actors.ts'
 export type { ManagementUseCases } from './api/use-cases.ts'
-export { type As, createManagement, type ManagementOptions } from './create-management.ts'
+export { type As, createManagement } from './create-management.ts'
+export type { ManagementOptions } from './management-options.ts'
 export type { DocsAsset, ReadDocsAsset } from './ports/docs-assets.ts'
 export type { AuthorizationChecks, Identity, IdentityProvider } from './ports/identity-provider.ts'
 export type { PasswordHasher, PasswordVerdict } from './ports/password-hasher.ts'

@@ -1,9 +1,6 @@
 import type { ManagementPlane } from '@ff/server/plane'
-import {
-  type As,
-  createManagement as create,
-  type ManagementOptions,
-} from '../create-management.ts'
+import { type As, createManagement as create } from '../create-management.ts'
+import type { ManagementOptions } from '../management-options.ts'
 import { ScryptPasswordHasher } from './password-hasher.ts'
 import { findSwaggerUi } from './swagger-ui.ts'
 import { NodeWebhookSender } from './webhook-sender.ts'
