@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { sqlite } from '@ff/storage/sqlite'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { newPostgresSchema } from '../../../packages/storage/test/postgres-store.ts'
-import type { DemoSecrets } from './demo.ts'
+import type { DemoSecrets } from './demo/demo.ts'
 import { fillNewStore } from './first-start.ts'
 import { openStore, tablesOf } from './store.ts'
 

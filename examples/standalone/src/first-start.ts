@@ -7,7 +7,7 @@ import { copyStore, type StoredTables } from '@ff/storage/backup'
 import { sqliteTables } from '@ff/storage/sqlite'
 import type { Config } from './config.ts'
 import { assertComplete, createUnfinished, finish, openDataFolder } from './data-folder.ts'
-import type { DemoSecrets } from './demo.ts'
+import type { DemoSecrets } from './demo/demo.ts'
 import { describeSecrets, type Print } from './introduction.ts'
 import { placeOf, type StoreConfig, tablesOf } from './store.ts'
 
@@ -83,6 +83,6 @@ function refuseUnlessTaken(error: unknown): false {
 
 /** Fills a new file. The modules for it are loaded only then. */
 async function fill(path: string, settings: Settings): Promise<DemoSecrets> {
-  const { fillFile } = await import('./demo-file.ts')
+  const { fillFile } = await import('./demo/demo-file.ts')
   return fillFile(path, settings)
 }

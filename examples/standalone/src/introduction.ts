@@ -1,6 +1,6 @@
 import type { Config } from './config.ts'
-import type { DemoSecrets } from './demo.ts'
-import { DEMO_OWNER, DEMO_PROJECT } from './demo-shop.ts'
+import type { DemoSecrets } from './demo/demo.ts'
+import { DEMO_OWNER, DEMO_PROJECT } from './demo/demo-shop.ts'
 import { placeOf, type StoreConfig } from './store.ts'
 
 /** Prints lines for the operator. Resolves when they are written, and rejects if that fails. */

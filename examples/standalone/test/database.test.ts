@@ -11,7 +11,7 @@ import {
   createPostgresSchema,
   type PostgresSchema,
 } from '../../../packages/storage/test/postgres-schema.ts'
-import { DEMO_USERS } from '../src/demo-traffic.ts'
+import { DEMO_USERS } from '../src/demo/demo-traffic.ts'
 import { fillNewStore } from '../src/first-start.ts'
 import { openStore, type StoreConfig } from '../src/store.ts'
 import { restore } from '../src/transfer.ts'

@@ -1,15 +1,8 @@
 import { type As, type ManagementUseCases, SYSTEM } from '@ff/management'
 import type { FlagServer } from '@ff/server'
-import type { Config } from './config.ts'
-import {
-  DEMO_FLAGS,
-  DEMO_OWNER,
-  DEMO_PROJECT,
-  DEMO_SEGMENTS,
-  type DemoFlag,
-  type DemoRollout,
-  type DemoRule,
-} from './demo-shop.ts'
+import type { Config } from '../config.ts'
+import { DEMO_FLAGS, type DemoFlag, type DemoRollout, type DemoRule } from './demo-flags.ts'
+import { DEMO_OWNER, DEMO_PROJECT, DEMO_SEGMENTS } from './demo-shop.ts'
 
 /** The secrets that only the first start prints. */
 export interface DemoSecrets {

@@ -1,9 +1,3 @@
-/** The project of the demo shop. */
-export const DEMO_PROJECT = { key: 'shop', name: 'Shop' } as const
-
-/** The first owner of the demo organization, who sets a password with a one-time link. */
-export const DEMO_OWNER = { email: 'owner@shop.example', name: 'Owner' } as const
-
 /**
  * A flag of the demo shop, which the first start creates. `demo.ts` creates the flags with the use
  * cases of the management endpoints.
@@ -49,24 +43,6 @@ export type DemoRollout =
   | { readonly percentage: number; readonly variation: string }
   | { readonly weights: Readonly<Record<string, number>> }
   | { readonly growsBy: number; readonly everyHours: number; readonly variation: string }
-
-/** The segments of the demo shop. */
-export const DEMO_SEGMENTS = [
-  {
-    key: 'wholesale-partners',
-    name: 'Wholesale partners',
-    description: 'Organizations that buy in bulk.',
-    rules: [
-      { attribute: 'organization.key', operator: 'in', value: '["acme","globex","initech"]' },
-    ],
-  },
-  {
-    key: 'early-adopters',
-    name: 'Early adopters',
-    description: 'Customers that test new features.',
-    rules: [{ attribute: 'user.beta', operator: 'eq', value: 'true' }],
-  },
-] as const
 
 const is = (attribute: string, value: string): DemoCondition => ({
   attribute,
