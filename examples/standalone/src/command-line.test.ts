@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { readCommand } from './command-line.ts'
-import { ConfigError } from './config.ts'
+import { ConfigError } from './config/config-error.ts'
 
 it('readCommand returns each command with its path, and serve for no arguments', () => {
   const lines = [[], ['verify'], ['copy'], ['backup', 'a b'], ['restore', './c']]

@@ -1,4 +1,4 @@
-import { ConfigError } from './config.ts'
+import { ConfigError } from './config/config-error.ts'
 
 /** What the program does. `path` is that of a backup. */
 export type Command =

@@ -1,5 +1,5 @@
 import { isFlagError } from '@ff/core'
-import { ConfigError } from './config.ts'
+import { ConfigError } from './config/config-error.ts'
 
 /** The options of the adapters, and the variables that set them. */
 const VARIABLES_OF_OPTIONS: readonly (readonly [RegExp, string])[] = [

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import { expect, it } from 'vitest'
-import { ConfigError } from './config.ts'
+import { ConfigError } from './config/config-error.ts'
 import { findUrl, listen } from './listening.ts'
 
 const place = { host: '127.0.0.1', port: 80 }

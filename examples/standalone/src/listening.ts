@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type Config, ConfigError } from './config.ts'
+import type { Config } from './config/config.ts'
+import { ConfigError } from './config/config-error.ts'
 
 type Place = Pick<Config, 'host' | 'port'>
 

@@ -1,11 +1,11 @@
 import cluster from 'node:cluster'
 import { type Command, readCommand } from './command-line.ts'
-import { type Config, readConfig } from './config.ts'
+import { type Config, readConfig } from './config/config.ts'
+import { unknownVariables } from './config/unknown-variables.ts'
 import { describeFailure } from './failure.ts'
 import { assertSharedKey } from './secret-key.ts'
 import type { Standalone } from './serve.ts'
 import { startPrimary } from './standalone-cluster.ts'
-import { unknownVariables } from './unknown-variables.ts'
 
 /** The maximum duration of a shutdown in milliseconds. Then the process exits with code 1. */
 const SHUTDOWN_LIMIT_MS = 9_000

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { copyStore, type RowCounts, restoreBackup, writeBackup } from '@ff/storage/backup'
-import { ConfigError } from './config.ts'
+import { ConfigError } from './config/config-error.ts'
 import { openDataFolder } from './data-folder.ts'
 import { keyFileOf } from './secret-key.ts'
 import { existingTables, placeOf, type StoreConfig, tablesOf } from './store.ts'

@@ -1,7 +1,7 @@
 import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import type { Logger } from '@ff/server'
-import { ConfigError } from './config.ts'
+import { ConfigError } from './config/config-error.ts'
 
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 30_000

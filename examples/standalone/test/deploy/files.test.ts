@@ -10,7 +10,7 @@ import { Service } from 'kubernetes-models/v1/Service'
 import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { VARIABLES } from '../../src/config.ts'
+import { VARIABLES } from '../../src/config/variables.ts'
 
 const folder = join(import.meta.dirname, '../../deploy')
 const root = join(folder, '../../..')

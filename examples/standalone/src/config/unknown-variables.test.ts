@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
-import { readConfig, VARIABLES } from './config.ts'
+import { readConfig } from './config.ts'
 import { unknownVariables } from './unknown-variables.ts'
+import { VARIABLES } from './variables.ts'
 
 it('The list of variables contains exactly the variables that readConfig reads', () => {
   const read = new Set<PropertyKey>()

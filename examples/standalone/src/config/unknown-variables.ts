@@ -1,4 +1,4 @@
-import { VARIABLES } from './config.ts'
+import { VARIABLES } from './variables.ts'
 
 /** The part of a name that may differ from the suggested name. */
 const MAX_DIFFERENCE = 0.4
