@@ -6,7 +6,12 @@ import { isFlagError } from '@ff/core'
 import { copyStore, type StoredTables } from '@ff/storage/backup'
 import { sqliteTables } from '@ff/storage/sqlite'
 import type { Config } from './config/config.ts'
-import { assertComplete, createUnfinished, finish, openDataFolder } from './data-folder.ts'
+import {
+  assertComplete,
+  createUnfinished,
+  finish,
+  openDataFolder,
+} from './data-folder/data-folder.ts'
 import type { DemoSecrets } from './demo/demo.ts'
 import { describeSecrets, type Print } from './introduction.ts'
 import { placeOf, type StoreConfig, tablesOf } from './store.ts'

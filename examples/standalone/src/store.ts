@@ -6,8 +6,8 @@ import { sqlite, sqliteTables } from '@ff/storage/sqlite'
 import type { Config } from './config/config.ts'
 import { ConfigError } from './config/config-error.ts'
 import type { DatabaseConfig } from './config/database-config.ts'
-import { dataFileOf } from './data-folder.ts'
-import { warnOfWidePermissions } from './file-permissions.ts'
+import { dataFileOf } from './data-folder/data-folder.ts'
+import { warnOfWidePermissions } from './data-folder/file-permissions.ts'
 import { createLogger } from './log.ts'
 
 /** The ports of a store. */

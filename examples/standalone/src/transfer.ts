@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { copyStore, type RowCounts, restoreBackup, writeBackup } from '@ff/storage/backup'
 import { ConfigError } from './config/config-error.ts'
-import { openDataFolder } from './data-folder.ts'
-import { keyFileOf } from './secret-key.ts'
+import { openDataFolder } from './data-folder/data-folder.ts'
+import { keyFileOf } from './data-folder/secret-key.ts'
 import { existingTables, placeOf, type StoreConfig, tablesOf } from './store.ts'
 
 /** Writes a backup. Returns the lines for the operator. */

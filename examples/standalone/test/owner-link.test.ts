@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { sqlite } from '@ff/storage/sqlite'
 import { expect, it, onTestFinished } from 'vitest'
-import { dataFileOf } from '../src/data-folder.ts'
+import { dataFileOf } from '../src/data-folder/data-folder.ts'
 import { RunningStandalone } from './running-standalone.ts'
 
 const SLOW = { timeout: 120_000 }

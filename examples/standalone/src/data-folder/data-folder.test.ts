@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { ConfigError } from './config/config-error.ts'
+import { ConfigError } from '../config/config-error.ts'
 import { assertComplete, createUnfinished, finish, openDataFolder } from './data-folder.ts'
 
 /** Switches hard links off, as on file systems without them. */
