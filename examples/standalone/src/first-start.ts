@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { isFlagError } from '@ff/core'
 import { copyStore, type StoredTables } from '@ff/storage/backup'
 import { sqliteTables } from '@ff/storage/sqlite'
-import type { Config } from './config/config.ts'
+import type { Config } from './config.ts'
 import {
   assertComplete,
   createUnfinished,

@@ -1,4 +1,4 @@
-import type { Config } from './config/config.ts'
+import type { Config } from './config.ts'
 import type { DemoSecrets } from './demo/demo.ts'
 import { DEMO_OWNER, DEMO_PROJECT } from './demo/demo-shop.ts'
 import { placeOf, type StoreConfig } from './store.ts'

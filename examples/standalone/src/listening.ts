@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Config } from './config/config.ts'
 import { ConfigError } from './config/config-error.ts'
+import type { Config } from './config.ts'
 
 type Place = Pick<Config, 'host' | 'port'>
 

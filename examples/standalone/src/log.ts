@@ -1,7 +1,7 @@
 import { type Logger, pinoLogger } from '@ff/server'
 import { type LoggerOptions, pino, stdSerializers, stdTimeFunctions } from 'pino'
 import { PinoPretty } from 'pino-pretty'
-import type { LogConfig } from './config/config.ts'
+import type { LogConfig } from './config.ts'
 import { withVariables } from './failure.ts'
 
 const STDERR = 2

@@ -1,7 +1,7 @@
 import cluster from 'node:cluster'
 import { type Command, readCommand } from './command-line.ts'
-import { type Config, readConfig } from './config/config.ts'
 import { unknownVariables } from './config/unknown-variables.ts'
+import { type Config, readConfig } from './config.ts'
 import { assertSharedKey } from './data-folder/secret-key.ts'
 import { describeFailure } from './failure.ts'
 import type { Standalone } from './serve.ts'

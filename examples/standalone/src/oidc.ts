@@ -1,6 +1,6 @@
 import type { ManagementOptions } from '@ff/management'
 import { isLoopback } from './config/access-config.ts'
-import type { Config } from './config/config.ts'
+import type { Config } from './config.ts'
 
 /** Returns the options for the identity provider. Its module is loaded only if it is configured. */
 export async function loadIdentityProvider({

@@ -1,5 +1,5 @@
 import type { FlagServer, Logger } from '@ff/server'
-import type { Config } from './config/config.ts'
+import type { Config } from './config.ts'
 import { fillNewStore } from './first-start.ts'
 import { introduce, type Print } from './introduction.ts'
 import { createLogger } from './log.ts'

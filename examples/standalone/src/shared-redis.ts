@@ -1,7 +1,7 @@
 import type { Logger } from '@ff/server'
 import type { Capabilities } from '@ff/storage'
 import { redis } from '@ff/storage/redis'
-import type { Config } from './config/config.ts'
+import type { Config } from './config.ts'
 import { withVariables } from './failure.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { Config } from './config/config.ts'
+import type { Config } from './config.ts'
 import type { Print } from './introduction.ts'
 import { findUrl } from './listening.ts'
 import type { Standalone } from './serve.ts'

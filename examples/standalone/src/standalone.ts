@@ -1,4 +1,4 @@
-import type { Config } from './config/config.ts'
+import type { Config } from './config.ts'
 import { fillNewStore } from './first-start.ts'
 import { introduce, type Print } from './introduction.ts'
 import { findUrl } from './listening.ts'

@@ -1,5 +1,5 @@
 import type { ManagementOptions } from '@ff/management'
-import type { StripeConfig } from './config/config.ts'
+import type { StripeConfig } from './config.ts'
 
 /** Returns the options for Stripe. Its module is loaded only if it is configured. */
 export async function loadPayments(

@@ -1,4 +1,4 @@
-import type { Config } from './config/config.ts'
+import type { Config } from './config.ts'
 import { type Standalone, serve } from './serve.ts'
 import { openWorkerStore } from './store.ts'
 import { begun } from './workers.ts'

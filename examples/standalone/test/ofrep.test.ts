@@ -8,7 +8,7 @@ import { OpenFeature, type Provider, ProviderEvents } from '@openfeature/web-sdk
 import { EventSource } from 'undici'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { assertPublished } from '../../../packages/server/test/ofrep/published-schema.ts'
-import { readConfig } from '../src/config/config.ts'
+import { readConfig } from '../src/config.ts'
 import type { Standalone } from '../src/serve.ts'
 import { startStandalone } from '../src/standalone.ts'
 

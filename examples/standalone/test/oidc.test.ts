@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { readConfig } from '../src/config/config.ts'
+import { readConfig } from '../src/config.ts'
 import { startStandalone } from '../src/standalone.ts'
 
 /** An identity provider that serves only its discovery document. */

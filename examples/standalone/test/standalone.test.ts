@@ -5,7 +5,7 @@ import { bucketOf, type FlagSetDefinition, type JsonObject, parseFlagValue } fro
 import { sqlite } from '@ff/storage/sqlite'
 import { Pool } from 'undici'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readConfig } from '../src/config/config.ts'
+import { readConfig } from '../src/config.ts'
 import type { Standalone } from '../src/serve.ts'
 import { startStandalone } from '../src/standalone.ts'
 

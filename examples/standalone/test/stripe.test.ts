@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Stripe from 'stripe'
 import { expect, it } from 'vitest'
-import { readConfig } from '../src/config/config.ts'
+import { readConfig } from '../src/config.ts'
 import { startStandalone } from '../src/standalone.ts'
 
 const SECRET = 'whsec_test'

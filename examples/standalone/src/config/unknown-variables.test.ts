@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { readConfig } from './config.ts'
+import { readConfig } from '../config.ts'
 import { unknownVariables } from './unknown-variables.ts'
 import { VARIABLES } from './variables.ts'
 

@@ -1,8 +1,8 @@
 import { constants, existsSync } from 'node:fs'
 import { access, link, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Config } from '../config/config.ts'
 import { ConfigError } from '../config/config-error.ts'
+import type { Config } from '../config.ts'
 
 const FILE = 'ff.sqlite'
 /** The name of the folder of an unfinished store. `mkdtemp` appends six characters. */

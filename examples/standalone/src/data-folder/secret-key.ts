@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { open, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Config, SECRET_KEY } from '../config/config.ts'
 import { ConfigError } from '../config/config-error.ts'
+import { type Config, SECRET_KEY } from '../config.ts'
 
 type Settings = Pick<Config, 'dataDir' | 'secretKeys'> & Partial<Pick<Config, 'database'>>
 

@@ -1,7 +1,7 @@
 import { createManagement } from '@ff/management/node'
 import { createFlagServer } from '@ff/server'
 import { sqlite } from '@ff/storage/sqlite'
-import type { Config } from '../config/config.ts'
+import type { Config } from '../config.ts'
 import { createDemo, type DemoSecrets } from './demo.ts'
 
 /** Creates a data file with the demo, and returns its secrets. */

@@ -1,6 +1,6 @@
 import { type As, type ManagementUseCases, SYSTEM } from '@ff/management'
 import type { FlagServer } from '@ff/server'
-import type { Config } from '../config/config.ts'
+import type { Config } from '../config.ts'
 import { DEMO_FLAGS, type DemoFlag, type DemoRollout, type DemoRule } from './demo-flags.ts'
 import { DEMO_OWNER, DEMO_PROJECT, DEMO_SEGMENTS } from './demo-shop.ts'
 

@@ -1,10 +1,10 @@
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import type { Administrator } from '@ff/management'
-import { administratorOf, adminTokenOf, type OidcConfig, oidcOf } from './access-config.ts'
-import { ConfigError } from './config-error.ts'
-import { type DatabaseConfig, databaseOf, redisUrlOf } from './database-config.ts'
-import { choiceOf, switchOf, textOf, type Variables } from './variables.ts'
+import { administratorOf, adminTokenOf, type OidcConfig, oidcOf } from './config/access-config.ts'
+import { ConfigError } from './config/config-error.ts'
+import { type DatabaseConfig, databaseOf, redisUrlOf } from './config/database-config.ts'
+import { choiceOf, switchOf, textOf, type Variables } from './config/variables.ts'
 
 /** The settings of the server. */
 export interface Config {

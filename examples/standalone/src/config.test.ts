@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { describe, expect, it } from 'vitest'
+import { ConfigError } from './config/config-error.ts'
 import { readConfig } from './config.ts'
-import { ConfigError } from './config-error.ts'
 
 describe('readConfig', () => {
   it('readConfig defaults to 127.0.0.1:4400 and the data directory ./data', () => {
