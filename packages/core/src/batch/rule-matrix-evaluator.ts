@@ -175,14 +175,16 @@ export class RuleMatrixEvaluator {
    */
   #firstServed({ group, bucketingSlots }: Shard, start: number, end: number): number {
     const { entries } = group.table
+    const matcher = this.#matcher
+    const { rows } = matcher
     for (let row = start; row < end; row += 1) {
-      if (!has(this.#matcher.rows, row)) continue
+      if (!has(rows, row)) continue
       const entry = entries[row] ?? 0
       if (entry >= 0) return entry
       const slot = bucketingSlots[(entries[~entry + PHASE] ?? 0) >> 2]
-      if (slot !== undefined && this.#matcher.valueAt(slot) === undefined) continue
+      if (slot !== undefined && matcher.valueAt(slot) === undefined) continue
       const serve = group.serves[row]
-      const outcome = serve && this.#matcher.scope.follow(serve)
+      const outcome = serve && matcher.scope.follow(serve)
       if (outcome !== undefined) return outcome.code
     }
     return NOTHING
