@@ -3,6 +3,7 @@ import { evaluateAll, valuesOf } from '@ff/core/all-flags'
 import { re2 } from '@ff/core/regex'
 import { type DefinitionChange, memory } from '@ff/storage'
 import { contextAt, mixedFlags } from '../../../core/bench/mixed.ts'
+import { median } from '../../../core/bench/processes.ts'
 import { createFlagServer } from '../../src/flag-server.ts'
 import { flagChange, OCCASION, seed } from '../../test/seed.ts'
 
@@ -14,7 +15,7 @@ import { flagChange, OCCASION, seed } from '../../test/seed.ts'
 const FLAGS = 100
 const ROUNDS = 21
 
-type Evaluate = (flagKey: string, context: EvaluationContext, turn: number) => Promise<unknown>
+type Evaluate = (flagKey: string, context: EvaluationContext) => Promise<unknown>
 
 const ENVIRONMENT = { project: 'shop', environment: 'live' } as const
 
@@ -76,7 +77,7 @@ async function startServer() {
 async function check(ours: Evaluate, floor: Evaluate, turn: number): Promise<void> {
   for (const key of keys) {
     const context = contextAt(turn)
-    const [left, right] = [await ours(key, context, turn), await floor(key, context, turn)]
+    const [left, right] = [await ours(key, context), await floor(key, context)]
     if (JSON.stringify(left) === JSON.stringify(right)) continue
     throw new Error(`${key}: ${JSON.stringify(left)} instead of ${JSON.stringify(right)}`)
   }
@@ -87,13 +88,9 @@ async function timeOf(evaluate: Evaluate, calls: number): Promise<number> {
   const start = process.hrtime.bigint()
   for (let turn = 0; turn < calls; turn += 1) {
     const key = keys[turn % keys.length] ?? ''
-    await evaluate(key, { ...contextAt(turn) } as EvaluationContext, turn)
+    await evaluate(key, { ...contextAt(turn) } as EvaluationContext)
   }
   return Number(process.hrtime.bigint() - start) / calls
-}
-
-function median(numbers: readonly number[]): number {
-  return [...numbers].sort((left, right) => left - right)[numbers.length >> 1] ?? 0
 }
 
 function print(cells: readonly string[]): void {

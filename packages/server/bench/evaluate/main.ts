@@ -1,3 +1,4 @@
+import { median } from '../../../core/bench/processes.ts'
 import { contextsOf } from '../../../core/bench/workload.ts'
 import { Child, serveAnswers } from './child.ts'
 import { Load, type Round, type RoundSpec, type Target } from './load.ts'
@@ -124,10 +125,6 @@ function cpuOfOne({ cpu, requests }: Measured): number {
 /** Returns the CPU time per request of the round with the least interference. */
 function leastCpu(rounds: readonly Measured[]): number {
   return Math.min(...rounds.map(cpuOfOne))
-}
-
-function median(numbers: readonly number[]): number {
-  return [...numbers].sort((left, right) => left - right)[numbers.length >> 1] ?? 0
 }
 
 function print(cells: readonly string[]): void {

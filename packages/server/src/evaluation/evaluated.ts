@@ -42,7 +42,7 @@ export function evaluateTimed({ flagSet, context, now, flagKeys }: TimedInput): 
 /** Evaluates one flag with its detail and measures the duration. */
 export function detailTimed(
   flag: CompiledFlag,
-  { flagSet, context, now }: TimedInput,
+  { flagSet, context, now }: Omit<TimedInput, 'flagKeys'>,
 ): { readonly detail: EvaluationDetail; readonly evaluated: Evaluated } {
   const startedAt = performance.now()
   const detail = evaluateFlag(flagSet, flag.key, context, now)
