@@ -1,5 +1,5 @@
 import type { Reporter, TestModule } from 'vitest/node'
-import { missingPrograms } from './missing-programs.ts'
+import { programsNotStarted } from './test-programs.ts'
 
 /** A reporter that prints a line with the totals at the end of a test run. */
 export default class ClosingLine implements Reporter {
@@ -15,8 +15,11 @@ export default class ClosingLine implements Reporter {
       // A file that fails to load has no tests but counts as a failure.
       if (module.state() === 'failed' && totals.failed === before) totals.failed += 1
     }
-    for (const program of missingPrograms()) {
-      process.stdout.write(`The tests with ${program} were skipped, because it is not installed.\n`)
+    for (const { line, isFailure } of programsNotStarted()) {
+      process.stdout.write(`${line}\n`)
+      if (!isFailure) continue
+      totals.failed += 1
+      process.exitCode = 1
     }
     const skipped = totals.skipped > 0 ? `, ${totals.skipped} skipped` : ''
     process.stdout.write(`${totals.passed} passed, ${totals.failed} failed${skipped}\n`)

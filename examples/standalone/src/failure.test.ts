@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, inject, it, onTestFinished } from 'vitest'
-import { runOnPostgres } from '../../../packages/storage/test/postgres-schema.ts'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { postgresUrl, runOnPostgres } from '../../../packages/storage/test/postgres-schema.ts'
 import { newPostgresSchema } from '../../../packages/storage/test/postgres-store.ts'
 import { type Config, readConfig } from './config.ts'
 import { describeFailure } from './failure.ts'
@@ -13,7 +13,7 @@ import { findDamage } from './verify.ts'
 
 const ADVICE = 'Check the store.'
 const PASSWORD = 'a secret password'
-const { host, password: encoded } = new URL(inject('postgresUrl'))
+const { host, password: encoded } = new URL(postgresUrl())
 const right = decodeURIComponent(encoded)
 
 const firstStart = (config: Config) => fillNewStore(config, () => undefined)
@@ -41,7 +41,7 @@ function newFolder(): string {
 
 /** Returns the URL of the test server with some parts replaced. */
 function urlWith(parts: Partial<Pick<URL, 'host' | 'pathname' | 'username' | 'password'>>): string {
-  return Object.assign(new URL(inject('postgresUrl')), { password: PASSWORD, ...parts }).href
+  return Object.assign(new URL(postgresUrl()), { password: PASSWORD, ...parts }).href
 }
 
 /** Creates a user with the secret password, who is dropped after the test. Returns the URL. */

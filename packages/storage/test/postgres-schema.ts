@@ -4,7 +4,7 @@ import { inject } from 'vitest'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The URL of a PostgreSQL server with a superuser, for one test run. */
+    /** The URL of a PostgreSQL server with a superuser, for one test run; empty if it does not run. */
     readonly postgresUrl: string
     /** The start of the names of all schemas of one test run. They are dropped after it. */
     readonly postgresSchemas: string
@@ -25,6 +25,13 @@ export interface PostgresSchema {
 export interface ReservedPostgresSchema extends PostgresSchema {
   /** Creates the schema if it does not exist. */
   readonly create: () => Promise<void>
+}
+
+/** Returns the URL of the PostgreSQL server of the test run. Throws if it does not run. */
+export function postgresUrl(): string {
+  const url = inject('postgresUrl')
+  if (url) return url
+  throw new Error('This test needs PostgreSQL, which did not start for this test run.')
 }
 
 /** The names of emptied schemas. Emptying tables takes less time than creating them. */
@@ -69,7 +76,7 @@ export async function runOnPostgres(statement: string, url?: string): Promise<vo
 /** Runs one statement like `runOnPostgres`, and returns its rows. */
 export async function readFromPostgres(
   statement: string,
-  url = inject('postgresUrl'),
+  url = postgresUrl(),
 ): Promise<readonly Readonly<Record<string, unknown>>[]> {
   const client = new Client({ connectionString: url })
   await client.connect()
@@ -85,7 +92,7 @@ function newName(): string {
 }
 
 function schemaOf(name: string): Pick<PostgresSchema, 'url' | 'disconnect'> {
-  const url = new URL(inject('postgresUrl'))
+  const url = new URL(postgresUrl())
   url.searchParams.set('options', `-c search_path=${name}`)
   url.searchParams.set('application_name', name)
   const disconnect = () =>

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Client } from 'pg'
 import type { TestProject } from 'vitest/node'
+import { startForTests } from '../../../scripts/test-programs.ts'
 import { PostgresProcess } from './postgres-process.ts'
 
 /** The key of the shared server in the global object. */
@@ -16,7 +17,7 @@ interface TestServer {
 /** The server that the projects of this process share, each of which loads this file. */
 interface SharedServer {
   readonly schemas: string
-  readonly starting: Promise<TestServer>
+  readonly starting: Promise<TestServer | undefined>
   projects: number
 }
 
@@ -30,14 +31,14 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   shared[SHARED] ??= shareServer()
   const server = shared[SHARED]
   server.projects += 1
-  const { url, stop } = await server.starting
-  project.provide('postgresUrl', url)
+  const running = await server.starting
+  project.provide('postgresUrl', running?.url ?? '')
   project.provide('postgresSchemas', server.schemas)
   return async () => {
     server.projects -= 1
     if (server.projects > 0) return
     delete shared[SHARED]
-    await stop()
+    await running?.stop()
   }
 }
 
@@ -48,9 +49,10 @@ function shareServer(): SharedServer {
   return { schemas, starting: Promise.resolve(running), projects: 0 }
 }
 
-async function startServer(): Promise<TestServer> {
-  const server = await PostgresProcess.start({ isDurable: false })
-  return { url: server.url, stop: () => server.remove() }
+async function startServer(): Promise<TestServer | undefined> {
+  const start = () => PostgresProcess.start({ isDurable: false })
+  const server = await startForTests('PostgreSQL', start)
+  return server && { url: server.url, stop: () => server.remove() }
 }
 
 /** Drops the schemas whose names start with a text. */

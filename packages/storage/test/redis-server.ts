@@ -1,5 +1,5 @@
 import type { TestProject } from 'vitest/node'
-import { startUnlessMissing } from '../../../scripts/missing-programs.ts'
+import { startForTests } from '../../../scripts/test-programs.ts'
 import { RedisProcess } from './redis-process.ts'
 
 /** The key of the shared server in the global object. */
@@ -35,5 +35,5 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
 }
 
 function startServer(): Promise<RedisProcess | undefined> {
-  return startUnlessMissing('redis-server', () => RedisProcess.start())
+  return startForTests('redis-server', () => RedisProcess.start())
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Client } from 'pg'
 import { afterAll, afterEach, describe, expect, inject, it } from 'vitest'
-import { emptyTables, runOnPostgres } from '../../test/postgres-schema.ts'
+import { emptyTables, postgresUrl, runOnPostgres } from '../../test/postgres-schema.ts'
 import { describeDeliveries } from '../contract/claims/deliveries.ts'
 import { describeLeases } from '../contract/claims/leases.ts'
 import {
@@ -36,7 +36,7 @@ function urlOf(server: string, database: string): string {
 async function open() {
   const database = await takeDatabase()
   const url = urlOf(inject('pgBouncerUrl'), database)
-  const listenUrl = urlOf(inject('postgresUrl'), database)
+  const listenUrl = urlOf(postgresUrl(), database)
   const ports = postgres({ url, listenUrl })
   const close = async () => {
     await ports.storage.close()

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net'
 import { isFlagError } from '@ff/core'
-import { describe, expect, inject, it, onTestFinished } from 'vitest'
-import { runOnPostgres } from '../../test/postgres-schema.ts'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { postgresUrl, runOnPostgres } from '../../test/postgres-schema.ts'
 import {
   newPostgresSchema,
   openMigratedPostgres,
@@ -32,10 +32,10 @@ async function failureOf(work: Promise<unknown>): Promise<string> {
 
 /** Returns the URL of the test server with some parts replaced. */
 function urlWith(parts: Partial<Pick<URL, 'host' | 'pathname' | 'username' | 'password'>>): string {
-  return Object.assign(new URL(inject('postgresUrl')), { password: PASSWORD, ...parts }).href
+  return Object.assign(new URL(postgresUrl()), { password: PASSWORD, ...parts }).href
 }
 
-const { host, password: rightPassword } = new URL(inject('postgresUrl'))
+const { host, password: rightPassword } = new URL(postgresUrl())
 const password = decodeURIComponent(rightPassword)
 
 describe('the options of postgres', () => {
@@ -44,9 +44,9 @@ describe('the options of postgres', () => {
       [{ url: `mysql://ff:${PASSWORD}@localhost/flags` }, 'url'],
       [{ url: `postgres://ff:${PASSWORD}@localhost:port/flags` }, 'url'],
       [{ url: `postgres://ff:12/${PASSWORD}@localhost/flags` }, 'url'],
-      [{ url: inject('postgresUrl'), listenUrl: PASSWORD }, 'listenUrl'],
-      [{ url: inject('postgresUrl'), writeConnections: 0 }, 'writeConnections'],
-      [{ url: inject('postgresUrl'), lockTimeoutMs: 1.5 }, 'lockTimeoutMs'],
+      [{ url: postgresUrl(), listenUrl: PASSWORD }, 'listenUrl'],
+      [{ url: postgresUrl(), writeConnections: 0 }, 'writeConnections'],
+      [{ url: postgresUrl(), lockTimeoutMs: 1.5 }, 'lockTimeoutMs'],
     ]
     for (const [options, name] of invalid) {
       const creation = async () => postgres(options as PostgresOptions)
@@ -55,7 +55,7 @@ describe('the options of postgres', () => {
   })
 
   it('PostgreSQL has no change feed if `listenUrl` is false', () => {
-    const url = inject('postgresUrl')
+    const url = postgresUrl()
     expect(Object.keys(openPostgres({ url, listenUrl: false })).sort()).toEqual([
       'instanceReports',
       'rateLimiter',
@@ -130,7 +130,7 @@ describe('a PostgreSQL server that cannot be used', () => {
 
 describe('the change feed of PostgreSQL', () => {
   it('A process without other work does not end before the store is closed', async () => {
-    const program = runProgram('subscriber.ts', inject('postgresUrl'))
+    const program = runProgram('subscriber.ts', postgresUrl())
     expect(await program.ended).toBe(0)
     expect(program.lines).toEqual(['closed'])
   })
