@@ -17,7 +17,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const running =
     postgresUrl === ''
       ? undefined
-      : await startForTests('pgbouncer', () => PgBouncerProcess.start(postgresUrl))
+      : await startForTests({ name: 'pgbouncer', start: () => PgBouncerProcess.start(postgresUrl) })
   project.provide('pgBouncerUrl', running?.url ?? '')
   return async () => running?.stop()
 }

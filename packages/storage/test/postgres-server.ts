@@ -51,7 +51,7 @@ function shareServer(): SharedServer {
 
 async function startServer(): Promise<TestServer | undefined> {
   const start = () => PostgresProcess.start({ isDurable: false })
-  const server = await startForTests('PostgreSQL', start)
+  const server = await startForTests({ name: 'PostgreSQL', isRequired: true, start })
   return server && { url: server.url, stop: () => server.remove() }
 }
 

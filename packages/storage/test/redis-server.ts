@@ -35,5 +35,5 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
 }
 
 function startServer(): Promise<RedisProcess | undefined> {
-  return startForTests('redis-server', () => RedisProcess.start())
+  return startForTests({ name: 'redis-server', start: () => RedisProcess.start() })
 }
