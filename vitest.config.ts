@@ -1,34 +1,30 @@
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { SELECTION, testFiles } from './scripts/test-selection.ts'
 
 const PACKAGES = ['core', 'protocol', 'storage', 'server', 'management', 'client', 'openfeature']
 
 /** The packages whose tests need database servers, which set-up files start. */
-const ON_DATABASES = ['storage', 'server', 'management']
+const ON_DATABASES = ['storage', 'server', 'management', 'standalone']
 const setupOf = (name: string) =>
   join(import.meta.dirname, `packages/storage/test/${name}-server.ts`)
 const databases = ['postgres', 'redis'].map(setupOf)
 const poolers = [setupOf('pgbouncer')]
 
-const tests = ['src/**/*.test.ts', 'test/**/*.test.ts']
+const files = testFiles()
 const pins = ['test/exports.test.ts']
 
-/** With `FF_TESTS=quick`, only memory and SQLite run the contracts, and slow tests are left out. */
-const slow =
-  process.env['FF_TESTS'] === 'quick'
-    ? [
-        'test/drills/**',
-        '**/*.property.test.ts',
-        'test/api/hostile-bodies.test.ts',
-        'src/cluster/cluster.contract.test.ts',
-        'src/postgres/*.contract.test.ts',
-      ]
-    : []
+/** The set-up files that start what the slow tests of a package need. */
+function programsOf(name: string): readonly string[] {
+  if (SELECTION === 'default' || !ON_DATABASES.includes(name)) return []
+  return name === 'storage' ? [...databases, ...poolers] : databases
+}
 
 export default defineConfig({
   // Without `module`: some packages have files for it that only bundlers can load.
   ssr: { resolve: { conditions: ['@ff/source', 'node', 'development|production'] } },
   test: {
+    maxWorkers: '100%',
     // Property tests run thousands of cases, possibly on a busy machine.
     testTimeout: 120_000,
     hookTimeout: 120_000,
@@ -44,13 +40,10 @@ export default defineConfig({
         test: {
           name,
           root: `packages/${name}`,
-          include: tests,
-          exclude: [...pins, ...slow],
+          include: files.include,
+          exclude: [...files.exclude, ...pins],
           benchmark: { include: ['bench/**/*.bench.ts'] },
-          globalSetup: [
-            ...(ON_DATABASES.includes(name) ? databases : []),
-            ...(name === 'storage' ? poolers : []),
-          ],
+          globalSetup: [...programsOf(name)],
         },
       })),
       {
@@ -62,8 +55,8 @@ export default defineConfig({
           root: 'packages/dashboard',
           // Each file needs a document of its own.
           isolate: true,
-          include: [...tests, ...tests.map((pattern) => `${pattern}x`)],
-          exclude: [...pins, ...slow, 'test/e2e/**'],
+          include: files.include,
+          exclude: [...files.exclude, ...pins, 'test/e2e/**'],
           setupFiles: [
             join(import.meta.dirname, 'scripts/loopback-only.ts'),
             join(import.meta.dirname, 'packages/dashboard/test/patience.ts'),
@@ -90,15 +83,20 @@ export default defineConfig({
         test: {
           name: 'standalone',
           root: 'examples/standalone',
-          include: tests,
-          globalSetup: databases,
+          include: files.include,
+          exclude: files.exclude,
+          globalSetup: [...programsOf('standalone')],
         },
       },
       {
         extends: true,
         test: {
           name: 'rules',
-          include: ['scripts/*.test.ts', ...pins.map((pin) => `packages/*/${pin}`)],
+          // None of them is slow.
+          include:
+            SELECTION === 'slow'
+              ? []
+              : ['scripts/*.test.ts', ...pins.map((pin) => `packages/*/${pin}`)],
         },
       },
       {

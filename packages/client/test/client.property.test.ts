@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
+import { runs } from '../../../scripts/test-selection.ts'
 import { backoffMs } from '../src/connection/backoff.ts'
 import { memoryCache } from '../src/index.ts'
 import { FakeServer } from './fake-server.ts'
@@ -100,7 +101,7 @@ describe('a client', () => {
         await time.advance(700_000)
         expect(server.attempts).toHaveLength(attempts)
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 
@@ -132,7 +133,7 @@ describe('a client', () => {
         client.close()
         expect(server.open).toBe(0)
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     )
   })
 })

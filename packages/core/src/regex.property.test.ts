@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../scripts/test-selection.ts'
 import { re2 } from './regex.ts'
 
 const isFound = (pattern: string, text: string, ignoreCase: boolean) =>
@@ -36,7 +37,7 @@ describe('re2', () => {
           expect(isFound(source, text, ignoreCase)).toBe(found)
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     )
   })
 })

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../scripts/test-selection.ts'
 import { parseContext } from './model/context.ts'
 import { isFlagError } from './model/errors.ts'
 import { contextSchema } from './schema.ts'
@@ -67,7 +68,7 @@ describe('contextSchema for any input', () => {
           expect(issues).toEqual(error.details?.issues)
         }
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     )
     expect(accepted).toBeGreaterThan(300)
   })

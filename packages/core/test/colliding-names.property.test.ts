@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../scripts/test-selection.ts'
 import { detailsOf } from '../src/all-flags.ts'
 import { findIssues } from '../src/authoring.ts'
 import { evaluateTogether } from '../src/batch/evaluate-all.ts'
@@ -166,7 +167,7 @@ describe('Flags, segments and conditions with similar names', () => {
           reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
         }
       }),
-      { numRuns: 5_000 },
+      { numRuns: runs(5_000) },
     )
     for (const reason of ['TARGETING_MATCH', 'STATIC', 'DEFAULT', 'ERROR']) {
       expect(reasons.get(reason)).toBeGreaterThan(100)

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../scripts/test-selection.ts'
 import { detailsOf, evaluateSome, jsonOf, valuesOf } from '../src/all-flags.ts'
 import { findIssues } from '../src/authoring.ts'
 import { evaluateTogether } from '../src/batch/evaluate-all.ts'
@@ -67,7 +68,7 @@ describe('The engine with odd input', () => {
           callAll(flagSet, oddValue(name) as EvaluationContext, now)
         },
       ),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     )
   }, 120_000)
 
@@ -92,7 +93,7 @@ describe('The engine with odd input', () => {
         callAll(flagSet, context, now)
         callAll(flagSet, planted(context, plants), now)
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     )
   }, 120_000)
 })

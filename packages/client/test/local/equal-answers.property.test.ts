@@ -4,6 +4,7 @@ import { re2 } from '@ff/core/regex'
 import { schemes } from '@ff/core/schemes'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../../scripts/test-selection.ts'
 import { anyContext } from '../../../core/test/context-arbitraries.ts'
 import { anyDefinition, anyNow } from '../../../core/test/definition-arbitraries.ts'
 import { evaluate, evaluateOverOfrep, poll } from '../../../server/test/call.ts'
@@ -96,7 +97,7 @@ describe('answers', () => {
         )
         expect(sortedText(evaluator.valuesOf(held.flagSet, context))).toBe(sortedText(expected))
       }),
-      { numRuns: sized({ full: 10_000, small: 1000 }) },
+      { numRuns: runs(sized({ full: 10_000, small: 1000 })) },
     )
   }, 600_000)
 })

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../../scripts/test-selection.ts'
 import { anyContext } from '../../test/context-arbitraries.ts'
 import { anyChange, anyNow } from '../../test/definition-arbitraries.ts'
 import { detailsOf } from '../all-flags.ts'
@@ -20,7 +21,7 @@ describe('changedFlags', () => {
         }
         expect(unchanged(after)).toEqual(unchanged(before))
       }),
-      { numRuns: 250 },
+      { numRuns: runs(250) },
     )
   })
 
@@ -32,7 +33,7 @@ describe('changedFlags', () => {
           changedFlags(before, compileFlagSet(fresh)),
         )
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 })

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../../scripts/test-selection.ts'
 import { anyContext } from '../../test/context-arbitraries.ts'
 import { anyChange, anyNow } from '../../test/definition-arbitraries.ts'
 import { valuesOf } from '../all-flags.ts'
@@ -24,7 +25,7 @@ describe('changedValues', () => {
           expect(was !== undefined && is !== undefined && jsonEquals(was, is)).toBe(false)
         }
       }),
-      { numRuns: 250 },
+      { numRuns: runs(250) },
     )
   })
 })

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { runs } from '../../../../scripts/test-selection.ts'
 import { anyChange } from '../../test/definition-arbitraries.ts'
 import { compareCodePoints } from '../model/code-point.ts'
 import type { FlagSetDefinition, SegmentDefinition } from '../model/definition.ts'
@@ -35,7 +36,7 @@ it('mergeChanges turns the old definition and a delta into the new definition, w
           .map(withSortedKeys),
       })
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   )
 })
 
@@ -58,7 +59,7 @@ it('mergeChanges keeps every definition and every list without changes as the sa
         expect(after?.excluded === before.excluded).toBe(isEmpty(excluded))
       }
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   )
 })
 

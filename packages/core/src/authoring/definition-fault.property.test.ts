@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../../scripts/test-selection.ts'
 import { anyDefinition, anyPoison } from '../../test/definition-arbitraries.ts'
 import { pathByGuards, pathBySchema } from '../../test/fault-paths.ts'
 import { anyPlants, planted } from '../../test/odd-values.ts'
@@ -14,7 +15,7 @@ describe('definitionFaultIncrementally and flagSetDefinitionSchema', () => {
         expect(path).toBe(pathBySchema(definition))
         counts[path === undefined ? 'accepted' : 'refused'] += 1
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     )
     expect(counts.accepted).toBeGreaterThan(300)
     expect(counts.refused).toBeGreaterThan(300)

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../../scripts/test-selection.ts'
 import { anyChange, anyDefinition } from '../../test/definition-arbitraries.ts'
 import type { FlagSetDefinition, SegmentDefinition } from '../model/definition.ts'
 import { isSameDefinition } from '../model/json.ts'
@@ -92,7 +93,7 @@ describe('flagSetRoot', () => {
         const areEqual = isSameDefinition(sorted(one), sorted(other))
         expect(flagSetRoot(one).root === flagSetRoot(other).root).toBe(areEqual)
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 })
@@ -109,7 +110,7 @@ describe('FlagSetRoot', () => {
           before = after
         }
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     )
   })
 })

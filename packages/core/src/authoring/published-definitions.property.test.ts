@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { runs } from '../../../../scripts/test-selection.ts'
 import { EXTENSIONS } from '../../test/vector-files.ts'
 import { compileFlagSet } from '../evaluation/flag-set.ts'
 import type {
@@ -146,7 +147,7 @@ it('A change is refused if and only if it introduces an error that a compilation
     }
   }
   fc.assert(fc.property(start, fc.array(step, { maxLength: 12 }), check), {
-    numRuns: 200,
+    numRuns: runs(200),
     interruptAfterTimeLimit: 20_000,
   })
   expect(Math.min(refused, accepted)).toBeGreaterThan(50)

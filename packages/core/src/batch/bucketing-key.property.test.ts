@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../../scripts/test-selection.ts'
 import { keyBuckets } from '../../test/key-buckets.ts'
 import { bucketOf } from '../rollouts/bucket.ts'
 import { BucketingKey } from './bucketing-key.ts'
@@ -36,7 +37,7 @@ describe('BucketingKey', () => {
           expect(keyBuckets(key, salts)).toEqual(salts.map((salt) => bucketOf(salt, text)))
         }
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     )
   })
 })

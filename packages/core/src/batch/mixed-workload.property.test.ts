@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../../scripts/test-selection.ts'
 import { contextAt, mixedFlags } from '../../bench/mixed.ts'
 import { resultsAlone, resultsTogether } from '../../test/single-results.ts'
 import { clientView } from '../evaluation/client-view.ts'
@@ -82,21 +83,21 @@ function watched<Attributes extends object>(
   return copy as Attributes
 }
 
-const SIZES: readonly (readonly [flags: number, runs: number])[] = [
+const SIZES: readonly (readonly [flags: number, allRuns: number])[] = [
   [1, 100],
   [10, 100],
   [60, 40],
   [300, 15],
 ]
 
-describe.each(SIZES)('The mixed workload with %d flags', (count, numRuns) => {
+describe.each(SIZES)('The mixed workload with %d flags', (count, allRuns) => {
   it('Flags of the mixed workload have the same results together as alone, for any times', () => {
     fc.assert(
       fc.property(anySeed, anyRequests, (seed, requests) => {
         const flagSet = compileFlagSet(mixedFlags(count, seed), { extensions })
         expectAsAlone(flagSet, [...requests, ...requests.toReversed()])
       }),
-      { numRuns },
+      { numRuns: runs(allRuns) },
     )
   })
 
@@ -126,7 +127,7 @@ describe.each(SIZES)('The mixed workload with %d flags', (count, numRuns) => {
           }
         }
       }),
-      { numRuns },
+      { numRuns: runs(allRuns) },
     )
     expect(mostShards).toBeGreaterThan(count === 1 ? 0 : 1)
   })
@@ -151,7 +152,7 @@ describe.each(SIZES)('The mixed workload with %d flags', (count, numRuns) => {
         }
         expectAsAlone(flagSet, requests)
       }),
-      { numRuns },
+      { numRuns: runs(allRuns) },
     )
   })
 })

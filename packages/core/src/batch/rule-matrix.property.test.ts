@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../../scripts/test-selection.ts'
 import { anyContext } from '../../test/context-arbitraries.ts'
 import { anyDefinition, anyNow } from '../../test/definition-arbitraries.ts'
 import { referenceAnswers } from '../../test/reference.ts'
@@ -37,7 +38,7 @@ describe('evaluateTogether', () => {
           }
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     )
   })
 })

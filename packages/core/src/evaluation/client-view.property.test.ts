@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../../scripts/test-selection.ts'
 import { anyContext } from '../../test/context-arbitraries.ts'
 import { anyChange, anyNow } from '../../test/definition-arbitraries.ts'
 import { detailsOf, jsonOf } from '../all-flags.ts'
@@ -44,7 +45,7 @@ describe('clientView', () => {
         expect(Object.entries(JSON.parse(text))).toEqual(values.filter(([key]) => !keys.has(key)))
         expect([...view.flags.keys()]).toEqual(view.ordered.map(({ key }) => key))
       }),
-      { numRuns: 400 },
+      { numRuns: runs(400) },
     )
   })
 
@@ -62,7 +63,7 @@ describe('clientView', () => {
           expect(answerOf(reused, context, now)).toEqual(answerOf(rebuilt, context, now))
         },
       ),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 
@@ -85,7 +86,7 @@ describe('clientView', () => {
           }
         },
       ),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../../scripts/test-selection.ts'
 import { anyContext } from '../../test/context-arbitraries.ts'
 import { deepFreeze } from '../../test/deep-freeze.ts'
 import { anyDefinition, anyNow, anyPoison } from '../../test/definition-arbitraries.ts'
@@ -25,7 +26,7 @@ describe('Evaluation of any definition for any context', () => {
         )
         expect(again).toEqual(first)
       }),
-      { numRuns: 10_000 },
+      { numRuns: runs(10_000) },
     )
   })
 
@@ -35,7 +36,7 @@ describe('Evaluation of any definition for any context', () => {
         const evaluation = evaluateTogether(compileFlagSet(definition), context, now)
         expect(JSON.parse(jsonOf(evaluation))).toEqual({ ...valuesOf(evaluation) })
       }),
-      { numRuns: 800 },
+      { numRuns: runs(800) },
     )
   })
 
@@ -56,7 +57,7 @@ describe('Evaluation of any definition for any context', () => {
           detailsOf(evaluateSome(flagSet, [...keys, 'unknown', ...keys], context, now)),
         ).toEqual(chosen)
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 
@@ -70,7 +71,7 @@ describe('Evaluation of any definition for any context', () => {
           evaluation.flags.map(({ key }) => [key, values[key]]),
         )
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 
@@ -82,7 +83,7 @@ describe('Evaluation of any definition for any context', () => {
           expect(detail).not.toHaveProperty('ruleId')
         }
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 })

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../../scripts/test-selection.ts'
 import { anyContext } from '../../test/context-arbitraries.ts'
 import { anyChange, anyNow } from '../../test/definition-arbitraries.ts'
 import { detailsOf, reasonAt, valuesOf } from '../all-flags.ts'
@@ -35,7 +36,7 @@ describe('compileFlagSet', () => {
           detailsOf(evaluateTogether(full, context, now)),
         )
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     )
   })
 
@@ -54,7 +55,7 @@ describe('compileFlagSet', () => {
           )
         }
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     )
   })
 
@@ -67,7 +68,7 @@ describe('compileFlagSet', () => {
           if (reason === 'ERROR') expect(broken).toContain(flagKey)
         }
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     )
   })
 })

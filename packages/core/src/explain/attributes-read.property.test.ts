@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../../scripts/test-selection.ts'
 import { anyContext } from '../../test/context-arbitraries.ts'
 import { deepFreeze } from '../../test/deep-freeze.ts'
 import { anyDefinition, anyNow } from '../../test/definition-arbitraries.ts'
@@ -22,7 +23,7 @@ describe('minimalContext', () => {
         const again = minimalContext(flagSet, minimal)
         expect(contextFingerprint(again)).toBe(contextFingerprint(minimal))
       }),
-      { numRuns: 600 },
+      { numRuns: runs(600) },
     )
   })
 })

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../../scripts/test-selection.ts'
 import { anyContext } from '../../test/context-arbitraries.ts'
 import { deepFreeze } from '../../test/deep-freeze.ts'
 import { anyDefinition, anyNow, anyPoison } from '../../test/definition-arbitraries.ts'
@@ -50,7 +51,7 @@ describe('evaluateDetail', () => {
           if (isAlike) expect(evaluateFlag(flagSet, key, other, now)).toEqual(detail)
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     )
     expect(Math.min(seen.alike, seen.different)).toBeGreaterThan(500)
   })
@@ -63,7 +64,7 @@ describe('evaluateDetail', () => {
           expect(evaluateDetail(flagSet, key, context, now)).toMatchObject(detail)
         }
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     )
   })
 })

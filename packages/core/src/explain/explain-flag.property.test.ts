@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../../scripts/test-selection.ts'
 import { anyContext } from '../../test/context-arbitraries.ts'
 import { deepFreeze } from '../../test/deep-freeze.ts'
 import { anyDefinition, anyNow, anyPoison } from '../../test/definition-arbitraries.ts'
@@ -60,7 +61,7 @@ describe('explainFlag', () => {
           reasons.add(detail.reason)
         }
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     )
     expect(reasons.size).toBe(6)
   })
@@ -75,7 +76,7 @@ describe('explainFlag', () => {
           expect(JSON.parse(JSON.stringify(steps))).toEqual(steps)
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     )
   }, 60_000)
 })

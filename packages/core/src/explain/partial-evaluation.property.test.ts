@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../../scripts/test-selection.ts'
 import { anyContext } from '../../test/context-arbitraries.ts'
 import { deepFreeze } from '../../test/deep-freeze.ts'
 import { anyDefinition, anyNow } from '../../test/definition-arbitraries.ts'
@@ -57,7 +58,7 @@ describe('ContextEvaluation', () => {
           }
         },
       ),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     )
     expect(Math.min(decided, undecided)).toBeGreaterThan(500)
   })
@@ -71,7 +72,7 @@ describe('ContextEvaluation', () => {
         const evaluation = new ContextEvaluation(flagSet, reduced, { now, isKnown })
         for (const flag of flagSet.ordered) expect(evaluation.unknownReads(flag)).toEqual([])
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 })

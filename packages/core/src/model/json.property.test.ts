@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../../scripts/test-selection.ts'
 import { isJsonObject, type JsonValue, jsonEquals } from './json.ts'
 
 const names = fc.constantFrom('a', 'b', 'c', '__proto__', 'constructor', 'toString')
@@ -44,7 +45,7 @@ describe('jsonEquals for any JSON', () => {
         expect(jsonEquals(a, b)).toBe(expected)
         expect(jsonEquals(b, a)).toBe(expected)
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     )
   })
 
@@ -53,7 +54,7 @@ describe('jsonEquals for any JSON', () => {
       fc.property(json, json, json, (a, b, c) => {
         if (jsonEquals(a, b) && jsonEquals(b, c)) expect(jsonEquals(a, c)).toBe(true)
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     )
   })
 })

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../../scripts/test-selection.ts'
 import { parseTimestamp } from './timestamp.ts'
 
 const FIRST = Date.parse('0000-01-01T00:00:00Z')
@@ -69,7 +70,7 @@ describe('parseTimestamp for any text', () => {
         const lower = text.toLowerCase()
         expect([lower, parseTimestamp(lower)]).toEqual([lower, expected])
       }),
-      { numRuns: 20_000 },
+      { numRuns: runs(20_000) },
     )
   })
 
@@ -78,7 +79,7 @@ describe('parseTimestamp for any text', () => {
       fc.property(fc.integer({ min: FIRST, max: LAST }), (timestamp) => {
         expect(parseTimestamp(new Date(timestamp).toISOString())).toBe(timestamp)
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     )
   })
 
@@ -89,7 +90,7 @@ describe('parseTimestamp for any text', () => {
         const theirs = Date.parse(text)
         if (ours !== undefined && !Number.isNaN(theirs)) expect(ours).toBe(theirs)
       }),
-      { numRuns: 5000 },
+      { numRuns: runs(5000) },
     )
   })
 

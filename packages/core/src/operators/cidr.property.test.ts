@@ -1,6 +1,7 @@
 import { BlockList, isIP } from 'node:net'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../../scripts/test-selection.ts'
 import { isInNetwork, parseAddress, parseNetwork } from './cidr.ts'
 
 const v4 = fc.ipV4()
@@ -20,7 +21,7 @@ describe('parseAddress and isInNetwork for any text', () => {
         const isAddress = isIP(text) !== 0 && !text.includes('%')
         expect(parseAddress(text) !== undefined).toBe(isAddress)
       }),
-      { numRuns: 5000 },
+      { numRuns: runs(5000) },
     )
   })
 
@@ -46,7 +47,7 @@ describe('parseAddress and isInNetwork for any text', () => {
             )
           },
         ),
-        { numRuns: 2000 },
+        { numRuns: runs(2000) },
       )
     },
   )

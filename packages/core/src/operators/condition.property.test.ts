@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../../scripts/test-selection.ts'
 import { conditionFault } from '../authoring/condition-fault.ts'
 import type { EvaluationContext } from '../model/context.ts'
 import type { ConditionDefinition } from '../model/definition.ts'
@@ -101,7 +102,7 @@ describe('matchesCondition for any context, operator and value', () => {
         expect(matchesCondition(compiled, where)).toBe(holds)
         expect(matchesCondition(read(condition), where)).toBe(holds)
       }),
-      { numRuns: 5000 },
+      { numRuns: runs(5000) },
     )
   })
 
@@ -119,7 +120,7 @@ describe('matchesCondition for any context, operator and value', () => {
         if (!isNegatable) expect(negated).toBe(false)
         expect(plain && negated).toBe(false)
       }),
-      { numRuns: 5000 },
+      { numRuns: runs(5000) },
     )
   })
 
@@ -131,7 +132,7 @@ describe('matchesCondition for any context, operator and value', () => {
         )
         expect(holds && holdsNot).toBe(false)
       }),
-      { numRuns: 5000 },
+      { numRuns: runs(5000) },
     )
   })
 
@@ -146,7 +147,7 @@ describe('matchesCondition for any context, operator and value', () => {
         })
         expect(holds && name !== 'not_exists' && name !== 'not_in_segment').toBe(false)
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     )
   })
 
@@ -172,7 +173,7 @@ describe('matchesCondition for any context, operator and value', () => {
           if (holds(negative, list)) expect(hasMatch).toBe(false)
         },
       ),
-      { numRuns: 5000 },
+      { numRuns: runs(5000) },
     )
   })
 })

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../../scripts/test-selection.ts'
 import { valuesOf } from '../all-flags.ts'
 import { evaluateTogether } from '../batch/evaluate-all.ts'
 import { compileFlagSet } from '../evaluation/flag-set.ts'
@@ -76,7 +77,7 @@ describe('Conditions with lists', () => {
             expect(answers(negative, it)).toEqual([!expected, !expected])
           }
         }),
-        { numRuns: 1000 },
+        { numRuns: runs(1000) },
       )
     },
   )
@@ -115,7 +116,7 @@ describe('Conditions with lists', () => {
           }
         }
       }),
-      { numRuns: 20 },
+      { numRuns: runs(20) },
     )
   })
 
@@ -131,7 +132,7 @@ describe('Conditions with lists', () => {
         const expected = networks.some((each) => isInNetwork(words, each))
         expect(new NetworkSet(networks).has(words)).toBe(expected)
       }),
-      { numRuns: 5000 },
+      { numRuns: runs(5000) },
     )
   })
 
@@ -154,7 +155,7 @@ describe('Conditions with lists', () => {
           expect(set.has(value)).toBe(all.some((each) => jsonEquals(each, value)))
         }
       }),
-      { numRuns: 5000 },
+      { numRuns: runs(5000) },
     )
   })
 })

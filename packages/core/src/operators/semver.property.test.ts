@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../../scripts/test-selection.ts'
 import { compareSemver, parseSemver, type Semver, semverKey } from './semver.ts'
 
 const number = fc.constantFrom('0', '1', '2', '10', '99', '9'.repeat(30), `1${'0'.repeat(30)}`)
@@ -52,7 +53,7 @@ describe('compareSemver for any versions', () => {
       fc.property(version, version, (a, b) => {
         expect(Math.sign(compareSemver(a, b))).toBe(reference(a, b))
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     )
   })
 
@@ -65,7 +66,7 @@ describe('compareSemver for any versions', () => {
           expect(compareSemver(a, c)).toBeLessThanOrEqual(0)
         }
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     )
   })
 

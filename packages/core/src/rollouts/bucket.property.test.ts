@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import murmurhash from 'murmurhash'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../../scripts/test-selection.ts'
 import { BUCKETS, bucketOf, compilePrefix, hashAfter } from './bucket.ts'
 
 const anyText = fc.oneof(
@@ -24,7 +25,7 @@ describe('bucketOf', () => {
         const hash = murmurhash.v3(new TextEncoder().encode(`${salt}.${key}`), 0)
         expect(bucketOf(salt, key)).toBe(Math.floor((hash * BUCKETS) / 2 ** 32))
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     )
   })
 
@@ -41,7 +42,7 @@ describe('bucketOf', () => {
         const chiSquare = parts.reduce((sum, count) => sum + (count - 200) ** 2 / 200, 0)
         expect(chiSquare).toBeLessThan(60)
       }),
-      { numRuns: 50 },
+      { numRuns: runs(50) },
     )
   })
 
@@ -70,7 +71,7 @@ describe('bucketOf', () => {
         // Chi-square with 16 degrees of freedom exceeds 65 with a probability below 1e-7.
         expect(chiSquare).toBeLessThan(65)
       }),
-      { numRuns: 50 },
+      { numRuns: runs(50) },
     )
   })
 
@@ -92,7 +93,7 @@ describe('hashAfter', () => {
         const bytes = new TextEncoder().encode(prefix + text)
         expect(hashAfter(compilePrefix(prefix, seed), text)).toBe(murmurhash.v3(bytes, seed))
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     )
   })
 })

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../../scripts/test-selection.ts'
 import type { BucketRange } from '../model/definition.ts'
 import { BUCKETS } from './bucket.ts'
 import { MAX_RANGES, movedPercentage, moveRanges } from './move-ranges.ts'
@@ -79,7 +80,7 @@ describe('moveRanges', () => {
         )
         expect(lost).toEqual([])
       }),
-      { numRuns: 50 },
+      { numRuns: runs(50) },
     )
   })
 

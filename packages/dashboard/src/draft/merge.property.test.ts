@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../../scripts/test-selection.ts'
 import { anyConfiguration } from '../../test/draft/any-configuration.ts'
 import { afterEdits, anyEdit } from '../../test/draft/any-edits.ts'
 import { type Configuration, isSame, usedRollouts } from './configuration.ts'
@@ -7,7 +8,7 @@ import { type Conflict, mergeConfigurations, resolveConflicts } from './merge.ts
 import type { Side } from './merge-fields.ts'
 import { validateConfiguration } from './validate.ts'
 
-const RUNS = { numRuns: 500 }
+const RUNS = { numRuns: runs(500) }
 const anyEdits = fc.array(anyEdit, { maxLength: 5 })
 const anySides = fc
   .record({ before: anyConfiguration, theirs: anyEdits, yours: anyEdits })

@@ -7,6 +7,7 @@ import {
 } from '@ff/core/authoring'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../../scripts/test-selection.ts'
 import { anySettings } from '../../test/draft/any-configuration.ts'
 import { type Configuration, isSame, type Rollout } from './configuration.ts'
 import { newRollout } from './rollout-edits.ts'
@@ -71,7 +72,7 @@ describe('rolloutMoves', () => {
         if (moved > moves.movedPercentage + 1e-6) found.more += 1
         expect(moves.movedPercentage).toBeLessThanOrEqual(moved + 1e-6)
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     )
     for (const count of Object.values(found)) expect(count).toBeGreaterThan(0)
   })

@@ -2,6 +2,7 @@ import { compileFlagSet, evaluateFlag, parseContext } from '@ff/core'
 import { rangesOf } from '@ff/core/authoring'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../../scripts/test-selection.ts'
 import { anyConfiguration, ids } from '../../test/draft/any-configuration.ts'
 import { textOf } from '../messages/phrases/fragment.ts'
 import type { Configuration, Rollout, Rule } from './configuration.ts'
@@ -101,7 +102,7 @@ describe('unreachableRules', () => {
           expect(unreachable.map((each) => each.ruleId)).not.toContain(ruleId)
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     )
     for (const count of Object.values(found)) expect(count).toBeGreaterThan(0)
   })

@@ -1,6 +1,7 @@
 import type { Storage } from '@ff/storage'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../../scripts/test-selection.ts'
 import { stores } from '../world/stores.ts'
 import type { Json } from '../world/world.ts'
 import { createPayingWorld } from './paying-world.ts'
@@ -104,7 +105,7 @@ describe.each(stories().map((story, index) => [index + 1, story] as const))(
         fc.asyncProperty(sent, async ([first, again]) => {
           expect(await endOf(story, { order: [...first, ...again] })).toEqual(expected)
         }),
-        { numRuns: 60 },
+        { numRuns: runs(60) },
       )
     })
 

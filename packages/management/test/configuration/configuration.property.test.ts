@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { runs } from '../../../../scripts/test-selection.ts'
 import { sized } from '../../../server/test/drills/scale.ts'
 import { addressesOf, type Json } from '../world/world.ts'
 import { type ConfigurationScene, createConfigurationScene } from './configuration-scene.ts'
@@ -9,7 +10,7 @@ const PEOPLE = Array.from({ length: 60 }, (_, index) => {
   return { kind: 'user', key: `u${index}`, plan: ['pro', 'free', 'team'][index % 3] ?? '' }
 })
 const HOUR_MS = 3_600_000
-const RUNS = sized({ full: 200, small: 15 })
+const RUNS = runs(sized({ full: 200, small: 15 }))
 
 /** The same configuration in `staging`, made with the endpoints of single records. */
 class Twin {

@@ -3,6 +3,7 @@ import { evaluateAll, valuesOf } from '@ff/core/all-flags'
 import type { Environment } from '@ff/protocol/management'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { runs } from '../../../../scripts/test-selection.ts'
 import { type Answer, addressesOf, type Json, type Tenant, World } from '../world/world.ts'
 
 const CONTEXTS: readonly EvaluationContext[] = Array.from({ length: 200 }, (_, index) => ({
@@ -198,7 +199,7 @@ it('A restored version is evaluated as before for every context, after any chang
         isChanged.add(answer.data.flags.length > 0)
       }
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   )
   expect(isChanged.size).toBe(2)
 }, 120_000)

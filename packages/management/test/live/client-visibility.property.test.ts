@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../../scripts/test-selection.ts'
 import { type Called, call, evaluate, poll } from '../../../server/test/call.ts'
 import { sized } from '../../../server/test/drills/scale.ts'
 import { settle, until } from '../../../server/test/fake-clock.ts'
@@ -241,7 +242,7 @@ async function check(changes: readonly Change[]): Promise<void> {
 
 describe('the values for a client key', { timeout: 600_000 }, () => {
   it('A client key receives the same values as a server key, without hidden flags, over every transport', async () => {
-    const numRuns = sized({ full: 300, small: 60 })
+    const numRuns = runs(sized({ full: 300, small: 60 }))
     const property = fc.asyncProperty(fc.array(change, { minLength: 3, maxLength: 14 }), check)
     await fc.assert(property, { numRuns })
   })

@@ -1,12 +1,13 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { runs } from '../../../../scripts/test-selection.ts'
 import { evaluate } from '../../../server/test/call.ts'
 import { sized } from '../../../server/test/drills/scale.ts'
 import { Oracle } from './oracle.ts'
 import { openPreviewScene, type PreviewScene } from './preview-scene.ts'
 import { anyMakeChange, fill, ORIGINALS, type RandomChange } from './random-drafts.ts'
 
-const SCENES = sized({ full: 100, small: 6 })
+const SCENES = runs(sized({ full: 100, small: 6 }))
 const DRAFTS = 40
 
 const anyDraft = fc.record({

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { runs } from '../../../../scripts/test-selection.ts'
 import { dueChangesJob } from '../../src/scheduling/due-changes.ts'
 import { missingSummariesJob } from '../../src/summaries/missing-summaries.ts'
 import { type Answer, type Json, type Tenant, World } from '../world/world.ts'
@@ -272,7 +273,7 @@ it('The summaries of all flags equal those derived from flag sets and records, a
         }
       },
     ),
-    { numRuns: 80 },
+    { numRuns: runs(80) },
   )
   const all = ['off', 'everybody', 'rules', 'rollout', 'experiment', 'gradual']
   expect([...shapes].sort()).toEqual([...all, 'differs: false', 'differs: true'].sort())
@@ -308,6 +309,6 @@ it('Missing summaries are derived on reading and by the job, and equal the other
         expect((await storage.list('flag', { where: { summary: null } })).total).toBe(0)
       },
     ),
-    { numRuns: 20 },
+    { numRuns: runs(20) },
   )
 }, 120_000)

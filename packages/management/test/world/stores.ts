@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { memory, type Storage } from '@ff/storage'
 import { postgres } from '@ff/storage/postgres'
 import { sqlite } from '@ff/storage/sqlite'
+import { type StoreName, storeNames } from '../../../../scripts/test-selection.ts'
 import { reservePostgresSchema } from '../../../storage/test/postgres-schema.ts'
 
 interface OpenedStore {
@@ -67,17 +68,17 @@ function openPostgres(): OpenedStore {
   return { storage, clean: () => undefined }
 }
 
-/** The stores by name, for `describe.each`. */
-export const stores: readonly (readonly [string, () => OpenedStore])[] = [
-  ['memory', () => ({ storage: repeating(memory().storage), clean: () => undefined })],
-  [
-    'SQLite',
-    () => {
-      const folder = mkdtempSync(join(tmpdir(), 'ff-management-'))
-      const { storage } = sqlite({ path: join(folder, 'flags.db') })
-      return { storage, clean: () => rmSync(folder, { recursive: true }) }
-    },
-  ],
-  // The property tests and the drills are left out on other Nodes, and so is the slowest store.
-  ...(process.env['FF_TESTS'] === 'quick' ? [] : [['PostgreSQL', openPostgres] as const]),
-]
+function openSqlite(): OpenedStore {
+  const folder = mkdtempSync(join(tmpdir(), 'ff-management-'))
+  const { storage } = sqlite({ path: join(folder, 'flags.db') })
+  return { storage, clean: () => rmSync(folder, { recursive: true }) }
+}
+
+const OPEN: Readonly<Record<StoreName, () => OpenedStore>> = {
+  memory: () => ({ storage: repeating(memory().storage), clean: () => undefined }),
+  SQLite: openSqlite,
+  PostgreSQL: openPostgres,
+}
+
+/** The stores of this test run by name, for `describe.each`. */
+export const stores = storeNames().map((name) => [name, OPEN[name]] as const)

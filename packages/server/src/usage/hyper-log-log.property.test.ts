@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../../scripts/test-selection.ts'
 import { HyperLogLog } from './hyper-log-log.ts'
 
 function sketchOf(texts: Iterable<string>): HyperLogLog {
@@ -40,7 +41,7 @@ describe('HyperLogLog', () => {
         const estimate = sketchOf([...texts, ...texts]).estimate()
         expect(Math.abs(estimate - count) / count).toBeLessThan(0.03)
       }),
-      { numRuns: 20 },
+      { numRuns: runs(20) },
     )
   })
 

@@ -1,6 +1,7 @@
 import type { Storage } from '@ff/storage'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../../scripts/test-selection.ts'
 import { createFlagServer } from '../../src/flag-server.ts'
 import { allInMemory, disordered, losable } from '../capabilities.ts'
 import { sized } from '../drills/scale.ts'
@@ -106,7 +107,7 @@ describe('Arbitrary sequences of events', { timeout: LONGEST_MS }, () => {
         expect(versions).toEqual([...versions].sort((a, b) => a - b))
         await flags.close()
       }),
-      { numRuns: sized({ full: 1000, small: 60 }) },
+      { numRuns: runs(sized({ full: 1000, small: 60 })) },
     )
   })
 
@@ -162,7 +163,7 @@ describe('Arbitrary sequences of events', { timeout: LONGEST_MS }, () => {
           }
         },
       ),
-      { numRuns: sized({ full: 1000, small: 100 }) },
+      { numRuns: runs(sized({ full: 1000, small: 100 })) },
     )
   })
 
@@ -195,7 +196,7 @@ describe('Arbitrary sequences of events', { timeout: LONGEST_MS }, () => {
           await flags.close()
         },
       ),
-      { numRuns: sized({ full: 10_000, small: 200 }) },
+      { numRuns: runs(sized({ full: 10_000, small: 200 })) },
     )
   })
 })

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { runs } from '../../../../scripts/test-selection.ts'
 import { runToEnd } from '../runtime/time-slice.ts'
 import { parseIncrementally, stringifyIncrementally } from './incremental-json.ts'
 
@@ -34,7 +35,7 @@ it('The incremental JSON functions return the same results as `JSON` for long ob
       expect(runToEnd(stringifyIncrementally(long))).toBe(written)
       expect(runToEnd(parseIncrementally(written))).toEqual(JSON.parse(written))
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   )
 })
 

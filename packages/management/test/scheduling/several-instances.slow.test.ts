@@ -126,34 +126,31 @@ describe('scheduled changes with several instances', () => {
     expect([...others]).toEqual(['findVersions'])
   })
 
-  it.skipIf(process.env['FF_TESTS'] === 'quick')(
-    'Two instances with one PostgreSQL database apply a scheduled change once',
-    async () => {
-      const clock = new FakeClock()
-      const schema = reservePostgresSchema()
-      await schema.create()
-      const stores = [1, 2].map(() => postgres({ url: schema.url, listenUrl: false }).storage)
-      onTestFinished(async () => {
-        for (const store of stores) await store.close()
-        await schema.drop()
-      })
-      const transactions = new TransactionCounter()
-      const servers = await startServers(
-        clock,
-        stores.map((store) => transactions.wrap(store)),
-      )
-      const { environmentId, statusOf } = await scheduleChange(servers[1], clock.now() + SECOND)
-      const versionOf = async () => (await stores[0]?.loadChanges(environmentId, 0))?.version ?? 0
-      const version = await versionOf()
-      transactions.count = 0
-      const advance = async () => {
-        await clock.advance(SECOND)
-        return statusOf()
-      }
-      await expect.poll(advance, { timeout: 30_000 }).toBe('applied')
-      for (let second = 0; second < 4; second += 1) await advance()
-      expect(await versionOf()).toBe(version + 1)
-      expect(transactions.count).toBeLessThanOrEqual(2)
-    },
-  )
+  it('Two instances with one PostgreSQL database apply a scheduled change once', async () => {
+    const clock = new FakeClock()
+    const schema = reservePostgresSchema()
+    await schema.create()
+    const stores = [1, 2].map(() => postgres({ url: schema.url, listenUrl: false }).storage)
+    onTestFinished(async () => {
+      for (const store of stores) await store.close()
+      await schema.drop()
+    })
+    const transactions = new TransactionCounter()
+    const servers = await startServers(
+      clock,
+      stores.map((store) => transactions.wrap(store)),
+    )
+    const { environmentId, statusOf } = await scheduleChange(servers[1], clock.now() + SECOND)
+    const versionOf = async () => (await stores[0]?.loadChanges(environmentId, 0))?.version ?? 0
+    const version = await versionOf()
+    transactions.count = 0
+    const advance = async () => {
+      await clock.advance(SECOND)
+      return statusOf()
+    }
+    await expect.poll(advance, { timeout: 30_000 }).toBe('applied')
+    for (let second = 0; second < 4; second += 1) await advance()
+    expect(await versionOf()).toBe(version + 1)
+    expect(transactions.count).toBeLessThanOrEqual(2)
+  })
 })

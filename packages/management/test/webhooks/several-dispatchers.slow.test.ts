@@ -29,7 +29,7 @@ class RecordingSender implements WebhookSender {
   }
 }
 
-describe.skipIf(process.env['FF_TESTS'] === 'quick')('dispatchers with one PostgreSQL', () => {
+describe('dispatchers with one PostgreSQL', () => {
   const secretBox = new SecretBox(parseSecretKeys(SECRET_KEY))
   const schema = reservePostgresSchema()
   const clock = new FakeClock()

@@ -1,0 +1,104 @@
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { runs, type Selection, storeNames } from './test-selection.ts'
+
+const root = join(import.meta.dirname, '..')
+const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+
+/** A test file as `vitest list` prints it. */
+interface TestFile {
+  readonly projectName: string
+  readonly file: string
+}
+
+/** Returns, in order, the test files that a script of `package.json` runs, with a value of `FF_TESTS`. */
+function filesOf(script: string, selection: Selection | undefined): readonly string[] {
+  const [, args] = script.split('vitest run ')
+  const vitest = join(root, 'node_modules/vitest/vitest.mjs')
+  const list = [
+    vitest,
+    'list',
+    '--filesOnly',
+    '--json',
+    ...(args ?? '').replaceAll('"', '').split(' '),
+  ]
+  const { FF_TESTS: _, ...environment } = process.env
+  const env = selection === undefined ? environment : { ...environment, FF_TESTS: selection }
+  const text = execFileSync(process.execPath, list, { cwd: root, encoding: 'utf8', env })
+  const files: readonly TestFile[] = JSON.parse(text)
+  const names = files.map(
+    ({ projectName, file }) => `${projectName}: ${file.slice(root.length + 1)}`,
+  )
+  return names.sort()
+}
+
+/** Returns the paths of all files below a folder whose names end with `.test.ts` or `.test.tsx`. */
+function testFilesBelow(folder: string): readonly string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name)
+    if (entry.name === 'node_modules' || entry.name === 'dist') return []
+    if (entry.isDirectory()) return testFilesBelow(path)
+    return /\.test\.tsx?$/.test(entry.name) ? [path] : []
+  })
+}
+
+describe('The test files of each value of FF_TESTS', () => {
+  const byDefault = filesOf(scripts.test, undefined)
+  const slow = filesOf(scripts['test:slow'], 'slow')
+  const all = filesOf(scripts.test, 'all')
+
+  it('Without FF_TESTS, the default tests run', () => {
+    expect(filesOf(scripts.test, 'default')).toEqual(byDefault)
+    expect(scripts.test).not.toContain('FF_TESTS')
+    expect(scripts['test:slow']).toMatch(/^FF_TESTS=slow /)
+  })
+
+  it('The default tests and the slow tests together are all tests', () => {
+    expect([...new Set([...byDefault, ...slow])].sort()).toEqual(all)
+  })
+
+  it('All tests are all test files of the packages, the standalone server and the scripts', () => {
+    const folders = [
+      ...readdirSync(join(root, 'packages')).flatMap((name) =>
+        ['src', 'test'].map((folder) => join('packages', name, folder)),
+      ),
+      ...['src', 'test'].map((folder) => join('examples/standalone', folder)),
+    ]
+    const files = [
+      ...folders.flatMap(testFilesBelow),
+      ...readdirSync(join(root, 'scripts'))
+        .filter((name) => name.endsWith('.test.ts'))
+        .map((name) => join('scripts', name)),
+    ]
+    expect(all.map((file) => file.replace(/^[\w-]+: /, '')).sort()).toEqual(files.sort())
+  })
+
+  it('Only property tests and tests of stores are both default tests and slow tests', () => {
+    const both = byDefault.filter((file) => slow.includes(file))
+    const sized = all.filter((file) => /\.(?:property|stores)\.test\.tsx?$/.test(file))
+    expect(both).toEqual(sized)
+    expect(sized.length).toBeGreaterThan(50)
+  })
+
+  it('All drills and all files whose names say that they are slow are slow tests', () => {
+    const named = all.filter((file) => /\/test\/drills\/|\.slow\.test\.tsx?$/.test(file))
+    expect(slow.filter((file) => !/\.(?:property|stores)\.test\./.test(file))).toEqual(named)
+    expect(named.length).toBeGreaterThan(40)
+  })
+})
+
+it('The tests of stores use the embedded stores by default, and the databases among the slow tests', () => {
+  expect(storeNames('default')).toEqual(['memory', 'SQLite'])
+  expect(storeNames('slow')).toEqual(['PostgreSQL'])
+  expect(storeNames('all')).toEqual(['memory', 'SQLite', 'PostgreSQL'])
+})
+
+it('By default, a property has a tenth of its runs and at least 30, and otherwise all of them', () => {
+  expect([10, 30, 100, 300, 301, 20_000].map((all) => runs(all, 'default'))).toEqual([
+    10, 30, 30, 30, 31, 2000,
+  ])
+  expect([10, 20_000].map((all) => runs(all, 'slow'))).toEqual([10, 20_000])
+  expect([10, 20_000].map((all) => runs(all, 'all'))).toEqual([10, 20_000])
+})
