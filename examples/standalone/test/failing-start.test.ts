@@ -8,7 +8,8 @@ import { sqlite } from '@ff/storage/sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { environmentOf, PARAMETERS } from './running-standalone.ts'
 
-const NOBODY = 65_534
+/** The command that runs a program as root, but subject to the permissions of files. */
+const WITHOUT_OVERRIDE = ['setpriv', '--bounding-set=-dac_override,-dac_read_search']
 
 let parent: string
 let dataDir: string
@@ -21,15 +22,16 @@ afterEach(() => rmSync(parent, { recursive: true }))
 
 interface Failure {
   readonly env?: Readonly<Record<string, string>>
-  readonly uid?: number | undefined
+  /** A command that runs another one. */
+  readonly through?: readonly string[]
 }
 
 /** Starts a server, expects exit code 1, and returns the text on standard error. */
-function failureOf({ env = {}, uid }: Failure = {}): string {
-  const { status, stderr } = spawnSync(process.execPath, PARAMETERS, {
+function failureOf({ env = {}, through = [] }: Failure = {}): string {
+  const [program = '', ...parameters] = [...through, process.execPath, ...PARAMETERS]
+  const { status, stderr } = spawnSync(program, parameters, {
     env: environmentOf({ FF_DATA_DIR: dataDir, ...env }),
     encoding: 'utf8',
-    ...(uid !== undefined && { uid }),
   })
   expect(status, stderr).toBe(1)
   return stderr
@@ -67,9 +69,8 @@ describe('a start that fails', { timeout: 60_000 }, () => {
 
   it('A data folder without permission to write is refused with one line', () => {
     mkdirSync(dataDir, { mode: 0o500 })
-    // Permissions do not apply to root.
-    const uid = process.getuid?.() === 0 ? NOBODY : undefined
-    expect(failureOf({ uid })).toBe(
+    const through = process.getuid?.() === 0 ? WITHOUT_OVERRIDE : []
+    expect(failureOf({ through })).toBe(
       `ff cannot run: The data folder ${dataDir} cannot be read and written by this user; set FF_DATA_DIR to another path.\n`,
     )
   })
