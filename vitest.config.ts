@@ -28,6 +28,8 @@ export default defineConfig({
     // Property tests run thousands of cases, possibly on a busy machine.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    // A limit for hangs only: tests wait for events, however slow the machine is.
+    expect: { poll: { timeout: 60_000 } },
     // The files of a project share the loaded modules. Loading them again takes longer than most tests.
     isolate: false,
     setupFiles: [join(import.meta.dirname, 'scripts/loopback-only.ts')],
