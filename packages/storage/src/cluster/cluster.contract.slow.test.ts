@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { vi } from 'vitest'
 import { linkPair } from '../../test/link-pair.ts'
 import {
   changeFeedContract,
@@ -12,9 +11,6 @@ import {
 } from '../contract/contract.ts'
 import { Primary } from './primary.ts'
 import { workerCapabilities } from './worker-capabilities.ts'
-
-// The default is too short: each test starts two threads, and each statement uses both threads.
-vi.setConfig({ testTimeout: 30_000 })
 
 storageContract('a worker of a cluster', async () => {
   const { storage, close } = await openWorker()

@@ -9,8 +9,8 @@ export interface ChangeFeedUnderTest {
   readonly close: () => Promise<void>
 }
 
-/** The time within which a change must arrive. */
-const SOON_MS = 2000
+/** The time limit for changes. It is reached only if one never arrives. */
+const ARRIVAL = { timeout: 60_000 }
 
 /**
  * Defines the vitest tests that every change feed must pass. Each call of `create` returns a feed
@@ -44,7 +44,7 @@ function describeDelivery(open: () => Promise<ChangeFeed>): void {
     const changes: readonly FlagSetChange[] = [flagSetChange(7), { type: 'sdkKeys' }, project]
     for (const change of changes) await feed.publish(change)
     for (const { received } of [first, second]) {
-      await expect.poll(() => received, { timeout: SOON_MS }).toEqual(changes)
+      await expect.poll(() => received, ARRIVAL).toEqual(changes)
     }
   })
 
@@ -55,7 +55,7 @@ function describeDelivery(open: () => Promise<ChangeFeed>): void {
     await feed.subscribe(late.listen)
     const change = flagSetChange(2)
     await feed.publish(change)
-    await expect.poll(() => late.received, { timeout: SOON_MS }).toContainEqual(change)
+    await expect.poll(() => late.received, ARRIVAL).toContainEqual(change)
   })
 
   it('A listener that throws affects neither the publisher nor other listeners', async () => {
@@ -67,7 +67,7 @@ function describeDelivery(open: () => Promise<ChangeFeed>): void {
     await feed.subscribe(working.listen)
     const changes = [flagSetChange(1), flagSetChange(2)]
     for (const change of changes) await feed.publish(change)
-    await expect.poll(() => working.received, { timeout: SOON_MS }).toEqual(changes)
+    await expect.poll(() => working.received, ARRIVAL).toEqual(changes)
   })
 }
 
@@ -81,7 +81,7 @@ function describeUnsubscribing(open: () => Promise<ChangeFeed>): void {
     unsubscribe()
     const change = flagSetChange(3)
     await feed.publish(change)
-    await expect.poll(() => remaining.received, { timeout: SOON_MS }).toEqual([change])
+    await expect.poll(() => remaining.received, ARRIVAL).toEqual([change])
     expect(removed.received).toEqual([])
   })
 
@@ -93,7 +93,7 @@ function describeUnsubscribing(open: () => Promise<ChangeFeed>): void {
     unsubscribe()
     const change = flagSetChange(4)
     await feed.publish(change)
-    await expect.poll(() => twice.received, { timeout: SOON_MS }).toEqual([change])
+    await expect.poll(() => twice.received, ARRIVAL).toEqual([change])
   })
 }
 

@@ -102,6 +102,6 @@ function describeCopies(open: () => Promise<RecentEvents>): void {
     const found = await events.find(chain, newest.hash)
     if (found !== undefined) expect(found).toEqual([large, ...earlier])
     await events.fill(chain, entries)
-    await expect.poll(() => events.find(chain, newest.hash)).toEqual(entries)
+    await expect.poll(() => events.find(chain, newest.hash), { timeout: 60_000 }).toEqual(entries)
   })
 }
