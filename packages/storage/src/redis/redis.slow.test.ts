@@ -1,7 +1,8 @@
-import { connect, createServer } from 'node:net'
+import { createServer } from 'node:net'
 import { type FlagError, isFlagError } from '@ff/core'
-import { describe, expect, inject, it } from 'vitest'
+import { describe, expect, inject, it, onTestFinished, vi } from 'vitest'
 import { startListening } from '../../test/postgres-store.ts'
+import { openRedisProxy } from '../../test/redis-proxy.ts'
 import {
   newRedisOptions,
   openRedis,
@@ -50,11 +51,26 @@ function observed() {
   return { statuses, onStatus }
 }
 
-/** Returns the milliseconds until a call has ended. */
-async function durationOf(work: Promise<unknown>): Promise<number> {
-  const startedAt = performance.now()
-  await work.catch(() => undefined)
-  return performance.now() - startedAt
+/** Returns `true` if a call ends in the turn of the event loop in which it began. */
+function endsAtOnce(work: Promise<unknown>): Promise<boolean> {
+  const isOver = () => true
+  const nextTurn = new Promise<boolean>((resolve) => setImmediate(resolve, false))
+  return Promise.race([work.then(isOver, isOver), nextTurn])
+}
+
+/** Counts the calls of 20 that have failed after each of several durations on a fake clock. */
+async function failuresAfter(durations: readonly number[], call: () => Promise<unknown>) {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  let failed = 0
+  for (let n = 0; n < 20; n += 1) void call().catch(() => (failed += 1))
+  const counts: number[] = []
+  for (const ms of durations) {
+    await vi.advanceTimersByTimeAsync(ms)
+    counts.push(failed)
+  }
+  vi.useRealTimers()
+  return counts
 }
 
 describe('the options of redis', () => {
@@ -97,7 +113,7 @@ describe('a Redis server that cannot be used', () => {
     expect(statuses).toEqual([])
     await lease(ports).catch(() => undefined)
     expect(statuses).toHaveLength(1)
-    expect(await durationOf(lease(ports))).toBeLessThan(100)
+    expect(await endsAtOnce(lease(ports))).toBe(true)
     expect(await failureOf(lease(ports))).toContain('cannot be reached (no response).')
   })
 
@@ -137,7 +153,7 @@ describe.skipIf(!inject('hasRedisServer'))('a Redis server of its own', () => {
     const refused = async () => failureOf(lease(ports))
     await expect.poll(refused).toContain('refuses the user or the password.')
     await admin.config('SET', 'requirepass', 'first')
-    await expect.poll(() => statuses.at(-1), { timeout: 8000 }).toBeUndefined()
+    await expect.poll(() => statuses.at(-1)).toBeUndefined()
     expect(await lease(ports)).toBe(1)
     expect(statuses).toHaveLength(2)
   })
@@ -169,8 +185,8 @@ describe.skipIf(!inject('hasRedisServer'))('a Redis server of its own', () => {
     for (let start = 1; start <= 2; start += 1) {
       await server.restart()
       const resyncs = Array.from({ length: start }, () => ({ type: 'resync' }))
-      await expect.poll(() => received, { timeout: 8000 }).toEqual(resyncs)
-      await expect.poll(() => lease(ports, 3).catch(() => 0), { timeout: 8000 }).toBe(3)
+      await expect.poll(() => received).toEqual(resyncs)
+      await expect.poll(() => lease(ports, 3).catch(() => 0)).toBe(3)
       expect(await lease(ports, 10)).toBe(7)
       await expect.poll(() => statuses.at(-1)).toBeUndefined()
       await server.stop()
@@ -179,47 +195,47 @@ describe.skipIf(!inject('hasRedisServer'))('a Redis server of its own', () => {
   })
 
   it('Connections that receive no response any more are replaced, and listeners receive `resync`', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    onTestFinished(() => void vi.useRealTimers())
     const server = await startRedis()
-    const silence: (() => void)[] = []
-    const proxy = createServer((client) => {
-      const connection = connect(server.port, '127.0.0.1')
-      client.pipe(connection).pipe(client)
-      silence.push(() => connection.unpipe(client))
-      for (const socket of [client, connection]) socket.on('error', () => undefined)
-      client.on('close', () => connection.destroy())
-    })
+    const proxy = await openRedisProxy(server)
     const { statuses, onStatus } = observed()
-    const ports = openRedis({ url: `redis://127.0.0.1:${await startListening(proxy)}`, onStatus })
+    const ports = openRedis({ url: proxy.url, onStatus })
     const received = await receiveFrom(ports.changeFeed)
     expect(await lease(ports)).toBe(1)
-    expect(silence).toHaveLength(2)
-    for (const stop of silence.splice(0)) stop()
+    expect(proxy.connections()).toBe(2)
+    proxy.silence()
     expect(await failureOf(lease(ports))).toContain('cannot be reached (no response).')
-    await expect.poll(() => lease(ports).catch(() => 0), { timeout: 8000 }).toBe(1)
-    await expect.poll(() => received, { timeout: 8000 }).toEqual([{ type: 'resync' }])
+    // The connection of the change feed is checked every five seconds.
+    vi.advanceTimersByTime(5000)
+    await expect.poll(() => lease(ports).catch(() => 0)).toBe(1)
+    await expect.poll(() => received).toEqual([{ type: 'resync' }])
     expect(statuses.at(-1)).toBeUndefined()
-    expect(silence).toHaveLength(2)
+    expect(proxy.connections()).toBe(4)
   })
 
   it('A suspended Redis delays only the first calls, and listeners receive `resync` afterwards', async () => {
     const server = await startRedis()
+    const proxy = await openRedisProxy(server)
     const { statuses, onStatus } = observed()
-    const ports = openRedis({ url: server.url, onStatus })
+    const [ports, other] = [openRedis({ url: proxy.url, onStatus }), openRedis({ url: server.url })]
     const received = await receiveFrom(ports.changeFeed)
-    expect(await lease(ports)).toBe(1)
+    expect([await lease(ports), await lease(other)]).toEqual([1, 1])
     server.suspend()
-    const first = await Promise.all(Array.from({ length: 20 }, () => durationOf(lease(ports))))
-    expect(Math.max(...first)).toBeLessThan(600)
+    expect(await failuresAfter([249, 1], () => lease(other))).toEqual([0, 20])
+    await other.close()
+    const connections = proxy.connections()
+    await Promise.all(Array.from({ length: 20 }, () => failureOf(lease(ports))))
     for (let n = 0; n < 100; n += 1) {
-      expect(await durationOf(lease(ports))).toBeLessThan(100)
+      expect(await endsAtOnce(lease(ports))).toBe(true)
       await ports.changeFeed.publish({ type: 'sdkKeys' })
     }
     await expect.poll(() => statuses.length).toBe(1)
-    await new Promise((resolve) => setTimeout(resolve, 1000))
+    await expect.poll(proxy.connections).toBeGreaterThan(connections)
     server.resume()
-    await expect.poll(() => statuses.at(-1), { timeout: 12_000 }).toBeUndefined()
+    await expect.poll(() => statuses.at(-1)).toBeUndefined()
     await ports.changeFeed.publish({ type: 'sdkKeys' })
-    await expect.poll(() => received, { timeout: 12_000 }).toContainEqual({ type: 'sdkKeys' })
+    await expect.poll(() => received).toContainEqual({ type: 'sdkKeys' })
     expect(statuses).toHaveLength(2)
   })
 })
