@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { linkPair } from '../../test/link-pair.ts'
 import { expectRefusal } from '../contract/samples/fixtures.ts'
 import { newId } from '../contract/samples/sample-fields.ts'
@@ -132,9 +132,13 @@ it('A transaction of a worker that sends no statements is rolled back after a ti
   const { fork } = await openCluster({ silenceMs: 200 })
   const [silent, other] = [await fork(), await fork()]
   const [lost, kept] = [sample('flag'), sample('flag')]
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
   const sleeping = silent.storage.transaction(LOCK, async (tx) => {
     await tx.insert('flag', lost)
-    await other.storage.insert('flag', kept)
+    const waiting = other.storage.insert('flag', kept)
+    await vi.advanceTimersByTimeAsync(200)
+    await waiting
     await expectRefusal(tx.find('flag', lost.id), 'UNAVAILABLE')
   })
   await expectRefusal(sleeping, 'UNAVAILABLE')

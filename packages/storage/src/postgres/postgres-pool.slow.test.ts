@@ -1,19 +1,28 @@
-import { connect, createServer } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
 import { newPostgresSchema, startListening } from '../../test/postgres-store.ts'
 import { plain } from '../sql/sql-driver.ts'
 import { PostgresDriver } from './postgres-driver.ts'
+import { PostgresPool } from './postgres-pool.ts'
 import { postgresSettings } from './postgres-settings.ts'
 
-/** Starts a proxy that refuses connections until `isOpen` is `true`, and counts them. */
+/**
+ * Starts a proxy that refuses connections until `isOpen` is `true`, and counts them. While `isSlow`
+ * is `true`, it refuses them when `refuse` is called.
+ */
 async function openGate(url: string) {
   const { hostname, port } = new URL(url)
-  const gate = { attempts: 0, isOpen: false, refuseAfterMs: 0 }
+  const held: Socket[] = []
+  const refuse = () => {
+    for (const client of held.splice(0)) client.destroy()
+  }
+  const gate = { attempts: 0, isOpen: false, isSlow: false, refuse }
   const proxy = createServer((client) => {
     gate.attempts += 1
     client.on('error', () => undefined)
-    if (!gate.isOpen) return setTimeout(() => client.destroy(), gate.refuseAfterMs)
+    if (!gate.isOpen && gate.isSlow) return held.push(client)
+    if (!gate.isOpen) return client.destroy()
     const server = connect(Number(port), hostname)
     server.on('error', () => client.destroy())
     client.on('close', () => server.destroy())
@@ -51,25 +60,27 @@ it('A call succeeds that begins after PostgreSQL accepts connections, although a
   onTestFinished(() => driver.close())
   const read = () => driver.reader.run([plain('select 1 as one')])
   await expect(read()).rejects.toMatchObject({ code: 'UNAVAILABLE' })
-  gate.refuseAfterMs = 200
+  gate.isSlow = true
   const earlier = expect(read()).rejects.toMatchObject({ code: 'UNAVAILABLE' })
   await expect.poll(() => gate.attempts, { interval: 5 }).toBe(2)
   gate.isOpen = true
-  expect(await Promise.all([read(), read()])).toEqual([[[{ one: 1 }]], [[{ one: 1 }]]])
+  const later = Promise.all([read(), read()])
+  gate.refuse()
+  expect(await later).toEqual([[[{ one: 1 }]], [[{ one: 1 }]]])
   await earlier
 })
 
 it('A call uses a free connection, although an attempt to open another one is in progress', async () => {
   const gate = await openGate((await newPostgresSchema()).url)
   gate.isOpen = true
-  const driver = new PostgresDriver(postgresSettings({ url: gate.url }))
-  onTestFinished(() => driver.close())
-  const read = () => driver.reader.run([plain('select 1 as one')])
+  const pool = new PostgresPool(postgresSettings({ url: gate.url }), 'readConnections')
+  onTestFinished(() => pool.close())
+  const read = () => pool.runAlone(plain('select 1 as one'))
   await read()
   gate.isOpen = false
-  const slow = driver.reader.run([plain('select pg_sleep(0.5)')])
+  const onlyClient = await pool.connect()
   await expect(read()).rejects.toMatchObject({ code: 'UNAVAILABLE' })
-  gate.refuseAfterMs = 2000
+  gate.isSlow = true
   let isRefused = false
   const waiting = expect(
     read().finally(() => {
@@ -77,8 +88,9 @@ it('A call uses a free connection, although an attempt to open another one is in
     }),
   ).rejects.toMatchObject({ code: 'UNAVAILABLE' })
   await expect.poll(() => gate.attempts, { interval: 5 }).toBe(3)
-  await slow
-  expect(await read()).toEqual([[{ one: 1 }]])
+  onlyClient.release()
+  expect(await read()).toEqual([{ one: 1 }])
   expect(isRefused).toBe(false)
+  gate.refuse()
   await waiting
 })

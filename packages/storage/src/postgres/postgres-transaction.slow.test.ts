@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { openPostgresProxy } from '../../test/postgres-proxy.ts'
+import { readFromPostgres } from '../../test/postgres-schema.ts'
 import { newPostgresSchema, openMigratedPostgres, openPostgres } from '../../test/postgres-store.ts'
 import { expectRefusal } from '../contract/samples/fixtures.ts'
 import { newId } from '../contract/samples/sample-fields.ts'
@@ -66,12 +67,19 @@ describe('transactions on PostgreSQL', () => {
     const [a, b] = [sample('flag'), sample('flag')]
     for (const flag of [a, b]) await storage.insert('flag', flag)
     let runs = 0
+    let updates = 0
+    let signalBoth = () => {}
+    const bothHaveUpdated = new Promise<void>((resolve) => {
+      signalBoth = resolve
+    })
     const update = (lock: string, ids: readonly string[]) =>
       storage.transaction(lock, async (tx) => {
         runs += 1
         for (const id of ids) {
           await tx.update('flag', id, { name: lock })
-          await new Promise((resolve) => setTimeout(resolve, 50))
+          updates += 1
+          if (updates === 2) signalBoth()
+          await bothHaveUpdated
         }
       })
     await Promise.all([update('one', [a.id, b.id]), update('two', [b.id, a.id])])
@@ -163,10 +171,16 @@ describe('transactions on PostgreSQL', () => {
   })
 
   it('A transaction that is idle for too long is rolled back', async () => {
-    const { storage } = await openMigratedPostgres({ idleTimeoutMs: 50 })
+    const { storage, url } = await openMigratedPostgres({ idleTimeoutMs: 50 })
+    const idleSessions = () =>
+      readFromPostgres(
+        `select pid from pg_stat_activity where state like 'idle in transaction%'
+          and application_name = current_setting('application_name')`,
+        url,
+      )
     const idle = storage.transaction('lock', async (tx) => {
       await tx.insert('flag', sample('flag'))
-      await new Promise((resolve) => setTimeout(resolve, 300))
+      await expect.poll(idleSessions).toEqual([])
     })
     await expectRefusal(idle, 'UNAVAILABLE')
     expect((await storage.list('flag', {})).total).toBe(0)
