@@ -157,7 +157,9 @@ export class HookedServer {
   }
 }
 
-/** Calls `find` until `isSo` returns `true` for its result, and returns it. Throws after 8 s. */
+/**
+ * Calls `find` until `isSo` returns `true` for its result, and returns it. Throws after a minute.
+ */
 export async function eventually<T>(
   find: () => Promise<T>,
   isSo: (found: T) => boolean,
@@ -165,7 +167,7 @@ export async function eventually<T>(
   for (const start = Date.now(); ; await settle()) {
     const found = await find()
     if (isSo(found)) return found
-    if (Date.now() - start > 8000)
-      throw new Error(`The condition was not met within 8 s: ${JSON.stringify(found)}`)
+    if (Date.now() - start > 60_000)
+      throw new Error(`The condition was not met within a minute: ${JSON.stringify(found)}`)
   }
 }

@@ -1,7 +1,9 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { settle } from '../../../server/test/fake-clock.ts'
 import { NodeWebhookSender, type ResolvedAddress } from '../../src/node/webhook-sender.ts'
+import { type FakeTimeouts, useFakeTimeouts } from './fake-timeouts.ts'
 import { Receiver, status } from './receiver.ts'
 
 const LOCAL = new NodeWebhookSender({ allowLoopback: true })
@@ -24,6 +26,21 @@ async function listenRaw(
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   return Object.assign(server, { port: (server.address() as AddressInfo).port })
+}
+
+/** Starts a TCP server, and answers the first data. `received` resolves after the answer. */
+async function listenOnce(answer: (socket: Socket) => void) {
+  let signalReceived = () => {}
+  const received = new Promise<void>((resolve) => {
+    signalReceived = resolve
+  })
+  const raw = await listenRaw((socket) =>
+    socket.once('data', () => {
+      answer(socket)
+      signalReceived()
+    }),
+  )
+  return { raw, received }
 }
 
 describe('webhook URLs', () => {
@@ -274,54 +291,67 @@ describe('responses of receivers', () => {
   })
 })
 
-describe.concurrent('the time limit of an attempt', { timeout: 15_000 }, () => {
+describe('the time limit of an attempt', () => {
   const SLOW: readonly [string, (socket: Socket) => void][] = [
     ['there is no response', () => undefined],
     [
       'the headers are sent slowly',
       (socket) => {
         socket.write('HTTP/1.1 200 OK\r\n')
-        const drip = setInterval(() => socket.write('a: b\r\n'), 200)
-        socket.on('close', () => clearInterval(drip))
+        socket.write('a: b\r\n')
       },
     ],
   ]
 
-  it.each(SLOW)('An attempt ends after five seconds when %s', async (_what, answer) => {
-    const raw = await listenRaw((socket) => socket.once('data', () => answer(socket)))
-    const begun = performance.now()
-    expect(await post(LOCAL, `http://127.0.0.1:${raw.port}/`)).toEqual({
-      status: null,
-      fault: 'timeout',
+  /** Advances the time to the limit of the attempt, before which the attempt must not end. */
+  async function reachLimit({ advance }: FakeTimeouts, attempt: Promise<unknown>): Promise<void> {
+    let hasEnded = false
+    void attempt.finally(() => {
+      hasEnded = true
     })
-    expect(performance.now() - begun).toBeGreaterThan(4900)
-    expect(performance.now() - begun).toBeLessThan(6500)
+    advance(4999)
+    await settle()
+    expect(hasEnded).toBe(false)
+    advance(1)
+  }
+
+  it.each(SLOW)('An attempt ends after five seconds when %s', async (_what, answer) => {
+    const timeouts = useFakeTimeouts()
+    const { raw, received } = await listenOnce(answer)
+    const attempt = post(LOCAL, `http://127.0.0.1:${raw.port}/`)
+    await received
+    await reachLimit(timeouts, attempt)
+    expect(await attempt).toEqual({ status: null, fault: 'timeout' })
     raw.close()
   })
 
   it('An attempt ends after five seconds when the host name is not resolved', async () => {
-    const sender = new NodeWebhookSender({
-      allowLoopback: false,
-      lookup: () => new Promise(() => undefined),
+    const timeouts = useFakeTimeouts()
+    let signalLookup = () => {}
+    const lookedUp = new Promise<void>((resolve) => {
+      signalLookup = resolve
     })
-    const begun = performance.now()
-    const answer = await post(sender, 'https://hooks.example.com/')
-    expect(answer).toEqual({ status: null, fault: 'timeout' })
-    expect(performance.now() - begun).toBeLessThan(6500)
+    const lookup = () => {
+      signalLookup()
+      return new Promise<never>(() => undefined)
+    }
+    const sender = new NodeWebhookSender({ allowLoopback: false, lookup })
+    const attempt = post(sender, 'https://hooks.example.com/')
+    await lookedUp
+    await reachLimit(timeouts, attempt)
+    expect(await attempt).toEqual({ status: null, fault: 'timeout' })
   })
 
   it('A slow response body does not change a successful status', async () => {
-    const raw = await listenRaw((socket) =>
-      socket.once('data', () => {
-        socket.write('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n')
-        const drip = setInterval(() => socket.write('x'), 200)
-        socket.on('close', () => clearInterval(drip))
-      }),
-    )
-    const begun = performance.now()
-    const answer = await post(LOCAL, `http://127.0.0.1:${raw.port}/`)
-    expect(answer).toEqual({ status: 200, fault: null })
-    expect(performance.now() - begun).toBeLessThan(6500)
+    const timeouts = useFakeTimeouts()
+    const { raw, received } = await listenOnce((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n')
+      socket.write('x')
+    })
+    const attempt = post(LOCAL, `http://127.0.0.1:${raw.port}/`)
+    await received
+    await reachLimit(timeouts, attempt)
+    expect(await attempt).toEqual({ status: 200, fault: null })
     raw.close()
   })
 })
