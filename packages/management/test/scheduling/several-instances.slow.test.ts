@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { memory, type Storage } from '@ff/storage'
 import { postgres } from '@ff/storage/postgres'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -11,8 +11,16 @@ import { SYSTEM_ACTOR } from '../world/world.ts'
 
 const SECOND = 1000
 
-/** The time for which the store reads scheduled changes, longer than the instances need to begin. */
-const READ_MS = 200
+/**
+ * The turns of the event loop for which the store reads scheduled changes, more than the instances
+ * need to begin.
+ */
+const READ_TURNS = 2000
+
+/** Waits for a number of turns of the event loop. */
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) await nextTurn()
+}
 
 /** Counts the transactions of several stores. */
 class TransactionCounter {
@@ -27,7 +35,7 @@ class TransactionCounter {
       ...storage,
       list: async (kind, query) => {
         const page = await storage.list(kind, query)
-        if (kind === 'scheduledChange') await sleep(READ_MS)
+        if (kind === 'scheduledChange') await turns(READ_TURNS)
         return page
       },
       transaction: (lock, work) => {
@@ -95,8 +103,8 @@ describe('scheduled changes with several instances', () => {
     transactions.count = 0
     clock.set(clock.now() + 3 * SECOND)
     await clock.advance(SECOND)
-    await expect.poll(statusOf, { timeout: 10_000 }).toBe('applied')
-    await sleep(2 * READ_MS)
+    await expect.poll(statusOf).toBe('applied')
+    await turns(2 * READ_TURNS)
     await clock.advance(SECOND)
     expect((await shared.loadChanges(environmentId, 0)).version).toBe(version + 1)
     expect(transactions.count).toBeGreaterThan(0)
@@ -110,7 +118,7 @@ describe('scheduled changes with several instances', () => {
     const { statusOf } = await scheduleChange(second, clock.now() + SECOND)
     await first?.close()
     await clock.advance(7 * SECOND)
-    await expect.poll(statusOf, { timeout: 10_000 }).toBe('applied')
+    await expect.poll(statusOf).toBe('applied')
   })
 
   it('Of the jobs, an idle instance without the lease only tries to claim it, every five seconds', async () => {
@@ -148,7 +156,7 @@ describe('scheduled changes with several instances', () => {
       await clock.advance(SECOND)
       return statusOf()
     }
-    await expect.poll(advance, { timeout: 30_000 }).toBe('applied')
+    await expect.poll(advance).toBe('applied')
     for (let second = 0; second < 4; second += 1) await advance()
     expect(await versionOf()).toBe(version + 1)
     expect(transactions.count).toBeLessThanOrEqual(2)
