@@ -68,7 +68,7 @@ describe('the access to a stream', () => {
     expect(reader.hasEnded).toBe(true)
     const { status } = await call(flags, '/auth/me', { method: 'GET', headers: { cookie } })
     expect(status).toBe(401)
-  }, 30_000)
+  })
 
   it('The session of a user of another organization opens no stream', async () => {
     const { cookie } = await logIn(shop.theirs)

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { get, type IncomingMessage } from 'node:http'
+import { type ClientRequest, get, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { memory, type Storage } from '@ff/storage'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -8,7 +8,7 @@ import { createFetch } from '../../../server/src/http/fetch.ts'
 import { toNodeHandler } from '../../../server/src/node/http.ts'
 import { systemClock } from '../../../server/src/runtime/clock.ts'
 import { silentLogger } from '../../../server/src/runtime/logger.ts'
-import { until } from '../../../server/test/fake-clock.ts'
+import { settle, until } from '../../../server/test/fake-clock.ts'
 import { type Listening, listen } from '../../../server/test/node/listening.ts'
 import { LoginAudit } from '../../src/authentication/login-audit.ts'
 import { createManagedServer, type ManagedServer } from '../world/managed-server.ts'
@@ -54,6 +54,16 @@ async function open(url: string): Promise<IncomingMessage> {
   return response
 }
 
+/** Waits until chunks have been requested, and no more are requested. */
+async function untilStill(seen: { readonly requested: number }): Promise<void> {
+  let last = -1
+  await until(() => {
+    const isStill = seen.requested === last
+    last = seen.requested
+    return isStill && last > 100
+  })
+}
+
 describe('a streamed body over node:http', () => {
   it('A streamed body is received completely over node:http', async () => {
     const { reply, seen } = body()
@@ -66,8 +76,7 @@ describe('a streamed body over node:http', () => {
     const { reply, seen } = body()
     const response = await open(await serve(reply))
     response.pause()
-    await until(() => seen.requested > 0)
-    await new Promise((resolve) => setTimeout(resolve, 200))
+    await untilStill(seen)
     expect(seen.requested).toBeLessThan(HELD_BACK)
     expect((await text(response)).length).toBe(PIECES * PIECE.length)
   })
@@ -86,12 +95,7 @@ describe('a streamed body over node:http', () => {
     const { reply, seen } = body()
     const response = await open(await serve(reply))
     response.pause()
-    let last = -1
-    await until(() => {
-      const isStill = seen.requested === last
-      last = seen.requested
-      return isStill && last > 100
-    })
+    await untilStill(seen)
     vi.advanceTimersByTime(60_000)
     await until(() => seen.ended)
     await expect(text(response)).rejects.toThrow()
@@ -133,15 +137,16 @@ describe('a streamed body over node:http', () => {
     const answered = new Promise<Reply>((resolve) => {
       answer = resolve
     })
+    let sent: ClientRequest
     const gone = new Promise<void>((resolve) => {
       const handler = toNodeHandler({ basePath: '', handle: () => answered })
       void listen((request, response) => {
         response.on('close', resolve)
         handler(request, response)
+        sent.destroy()
       }).then((one) => {
         listening = one
-        const request = get(one.url).on('error', () => undefined)
-        setTimeout(() => request.destroy(), 50)
+        sent = get(one.url).on('error', () => undefined)
       })
     })
     await gone
@@ -165,7 +170,7 @@ describe('a streamed body through fetch', () => {
   it('A streamed body is received completely through fetch', async () => {
     const { reply, seen } = body()
     const response = await answer(reply)
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await settle()
     expect(seen.requested).toBeLessThan(10)
     expect((await response.text()).length).toBe(PIECES * PIECE.length)
   })
@@ -272,7 +277,7 @@ describe('GET /audit/export over a socket', () => {
     expect(infos).toEqual([])
     abort.abort()
     await until(() => infos.length > 0)
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    await settle()
     expect(infos).toEqual(['Request aborted by the client /audit/export'])
     expect(errors).toEqual([])
   })
