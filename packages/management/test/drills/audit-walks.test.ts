@@ -105,9 +105,13 @@ class Viewer {
     return this.#recordStatus(response)
   }
 
-  /** Repeats a verification or an export for `forMs` milliseconds and ignores `Retry-After`. */
+  /**
+   * Repeats a verification or an export and ignores `Retry-After`: for `forMs` milliseconds, and
+   * until all callers together have had enough responses.
+   */
   async repeat(walk: () => Promise<number>, forMs: number): Promise<void> {
-    for (const endsAt = performance.now() + forMs; performance.now() < endsAt; ) {
+    const hasEnough = () => this.verified + this.exported > 2 && this.refused > CALLERS
+    for (const endsAt = performance.now() + forMs; performance.now() < endsAt || !hasEnough(); ) {
       if ((await walk()) === 429) await pause(50)
     }
   }

@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
-import { report } from '../../../server/test/drills/scale.ts'
+import { IS_FULL, report } from '../../../server/test/drills/scale.ts'
 import type { Json } from '../world/world.ts'
 import { CountingWriter, readKept } from './counting-writer.ts'
 import { createDataFile, type DataFile, evaluate, withStorage } from './data-file.ts'
-import { pause, startServer } from './server-process.ts'
+import { pause, type ServerProcess, startServer } from './server-process.ts'
 
 const POLLS = 100
 const SOCKETS = 20
@@ -20,10 +20,10 @@ describe('graceful shutdown', () => {
     const sockets = await Promise.all(Array.from({ length: SOCKETS }, () => open(server.url, file)))
     const closed = sockets.map(async (socket) => (await once(socket, 'close'))[0])
     const polls = Array.from({ length: POLLS }, () => poll(server.url, file))
-    await pause(500)
+    await expect.poll(() => pendingPolls(server, file)).toBe(POLLS)
     const writers = Array.from({ length: WRITERS }, () => new CountingWriter(file))
     const writing = writers.map((writer) => writer.write(server.url))
-    await pause(100)
+    await expect.poll(() => writers.every(({ acknowledged }) => acknowledged > 0)).toBe(true)
     const early = await Promise.race([...polls, ...closed, pause(0)])
     expect(early, 'all polls and sockets are pending').toBeUndefined()
 
@@ -31,7 +31,7 @@ describe('graceful shutdown', () => {
     server.process.kill('SIGTERM')
     expect(await server.ended).toBe(0)
     const tookMs = performance.now() - stoppedAt
-    expect(tookMs).toBeLessThan(LONGEST_MS)
+    if (IS_FULL) expect(tookMs).toBeLessThan(LONGEST_MS)
     for (const { status, values } of await Promise.all(polls)) {
       expect(status).toBe(200)
       expect(values).toEqual({ steady: false })
@@ -51,6 +51,12 @@ describe('graceful shutdown', () => {
     expect((await evaluate(again.url, file.bystanderKey)).data).toEqual({ steady: false })
   }, 60_000)
 })
+
+async function pendingPolls({ url }: ServerProcess, { tenant }: DataFile): Promise<number> {
+  const headers = { authorization: `Bearer ${tenant.tokens.platform}` }
+  const text = await (await fetch(`${url}/metrics`, { headers })).text()
+  return Number(/^ff_live_clients\{transport="poll"\} (.*)$/m.exec(text)?.[1])
+}
 
 async function open(url: string, { bystanderKey }: DataFile): Promise<WebSocket> {
   const socket = new WebSocket(`${url.replace('http', 'ws')}/ws/sdk`)

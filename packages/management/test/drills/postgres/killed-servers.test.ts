@@ -19,5 +19,5 @@ it('A server over PostgreSQL that is killed during writes keeps acknowledged wri
 async function sessionsEnded(url: string): Promise<void> {
   const sessions = `select pid from pg_stat_activity
     where application_name = current_setting('application_name') and pid <> pg_backend_pid()`
-  await expect.poll(() => readFromPostgres(sessions, url), { timeout: 10_000 }).toEqual([])
+  await expect.poll(() => readFromPostgres(sessions, url)).toEqual([])
 }

@@ -1,7 +1,7 @@
 import type { PostgresOptions } from '@ff/storage/postgres'
 import { type RedisOptions, redis } from '@ff/storage/redis'
 import { describe, expect, inject, it } from 'vitest'
-import { quantile, report, sized } from '../../../../server/test/drills/scale.ts'
+import { IS_FULL, quantile, report, sized } from '../../../../server/test/drills/scale.ts'
 import { newPostgresSchema } from '../../../../storage/test/postgres-store.ts'
 import { newRedisOptions } from '../../../../storage/test/redis-store.ts'
 import { pause } from '../server-process.ts'
@@ -65,7 +65,7 @@ describe('a change at one instance over PostgreSQL', { timeout: 300_000 }, () =>
         await shop.set(here.management, number)
         const acknowledgedAt = performance.now()
         const isMissing = (client: LiveClient) => !client.receivedAt.has(number)
-        await expect.poll(() => clients.filter(isMissing).length, { timeout: 10_000 }).toBe(0)
+        await expect.poll(() => clients.filter(isMissing).length).toBe(0)
         for (const { receivedAt } of clients) {
           delays.push(Math.max(0, (receivedAt.get(number) ?? 0) - acknowledgedAt))
         }
@@ -78,10 +78,11 @@ describe('a change at one instance over PostgreSQL', { timeout: 300_000 }, () =>
           `${quantile(delays, 0.5).toFixed(0)} ms (median), ${quantile(delays, 0.99).toFixed(0)} ms ` +
           `(p99); a revoked key is refused after ${afterMs.toFixed(0)} ms`,
       )
-      expect(quantile(delays, 0.99)).toBeLessThan(limitMs)
       expect(code).toBe(4401)
-      expect(afterMs).toBeLessThan(10_000)
       expect((await evaluateCounter(there.url, other.sdkKey)).status).toBe(401)
+      if (!IS_FULL) return
+      expect(quantile(delays, 0.99)).toBeLessThan(limitMs)
+      expect(afterMs).toBeLessThan(10_000)
     },
   )
 })

@@ -1,6 +1,8 @@
 import { redis } from '@ff/storage/redis'
 import { describe, expect, inject, it } from 'vitest'
+import { systemClock } from '../../../../server/src/runtime/clock.ts'
 import { IS_FULL, report, sized } from '../../../../server/test/drills/scale.ts'
+import { FakeClock } from '../../../../server/test/fake-clock.ts'
 import { newPostgresSchema } from '../../../../storage/test/postgres-store.ts'
 import { newRedisOptions, startRedis } from '../../../../storage/test/redis-store.ts'
 import type { ManagedOptions } from '../../world/managed-server.ts'
@@ -8,6 +10,8 @@ import { pause } from '../server-process.ts'
 import { createShop, type RunningInstance, startInstance, startInstances } from './instances.ts'
 
 const LIMIT = sized({ full: 6000, small: 300 })
+/** The time within which all requests of a test are sent. */
+const WINDOW_MS = sized({ full: 30_000, small: 12_000 })
 
 describe('the rate limit of a key at several instances over PostgreSQL', {
   timeout: 300_000,
@@ -23,9 +27,12 @@ describe('the rate limit of a key at several instances over PostgreSQL', {
       const { url } = await newPostgresSchema()
       const database = { url, listenUrl: false, readConnections: 2, writeConnections: 4 } as const
       const options = newRedisOptions()
+      // At full size, the window of the real clock is long enough for all requests.
+      const clock = IS_FULL ? systemClock : new FakeClock(Date.now())
       const instances = await startInstances(count, database, () => {
-        return limiter === 'Redis' ? redis(options) : {}
+        return { clock, ...(limiter === 'Redis' && redis(options)) }
       })
+      if (IS_FULL) await windowWith(WINDOW_MS)
       const granted = await exhaust(instances)
       report(
         `${count} instances, limit ${LIMIT}, rate limiter of ${limiter}: ${granted} requests granted in one window`,
@@ -48,6 +55,7 @@ describe('the rate limit of a key at several instances over PostgreSQL', {
       }
       // Each instance reports, and learns the number of instances, every five seconds.
       await pause(5500)
+      await windowWith(WINDOW_MS)
       const granted = await exhaust(instances)
       report(
         `3 instances whose rate limiter ${limiter}, limit ${LIMIT}: ${granted} requests granted in one window`,
@@ -73,7 +81,6 @@ async function exhaust(instances: readonly RunningInstance[]): Promise<number> {
   for (const { url } of instances) {
     await expect.poll(() => askForFlagSet(url, 'unknown')).toBe(401)
   }
-  await windowWith(sized({ full: 30_000, small: 12_000 }))
   let granted = 0
   const perInstance = Math.ceil((1.2 * LIMIT) / instances.length)
   const senders = instances.flatMap(({ url }) =>

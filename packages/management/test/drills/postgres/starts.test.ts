@@ -19,11 +19,7 @@ it('Many instances that start at once on an empty database migrate it once, and 
   if (first === undefined) throw new Error('There is no instance.')
   const shop = await createShop(first.management)
   for (const instance of instances) {
-    await expect
-      .poll(async () => (await evaluateCounter(instance.url, shop.sdkKey)).number, {
-        timeout: 10_000,
-      })
-      .toBe(0)
+    await expect.poll(async () => (await evaluateCounter(instance.url, shop.sdkKey)).number).toBe(0)
   }
   report(
     `${INSTANCES} instances that started at once on an empty database were ready after ` +

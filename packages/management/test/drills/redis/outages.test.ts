@@ -1,6 +1,6 @@
 import { redis } from '@ff/storage/redis'
 import { describe, expect, inject, it } from 'vitest'
-import { quantile, report, sized } from '../../../../server/test/drills/scale.ts'
+import { IS_FULL, quantile, report, sized } from '../../../../server/test/drills/scale.ts'
 import { newPostgresSchema } from '../../../../storage/test/postgres-store.ts'
 import type { RedisProcess } from '../../../../storage/test/redis-process.ts'
 import { openRedisClient, startRedis } from '../../../../storage/test/redis-store.ts'
@@ -90,8 +90,7 @@ describe.skipIf(!inject('hasRedisServer'))('a Redis server that fails under load
         await shop.set(here.management, number)
         writes.push(performance.now() - startedAt)
         const isMissing = ({ receivedAt }: LiveClient) => !receivedAt.has(number)
-        const limit = { timeout: ARRIVES_WITHIN_MS }
-        await expect.poll(() => clients.filter(isMissing).length, limit).toBe(0)
+        await expect.poll(() => clients.filter(isMissing).length).toBe(0)
         arrivals.push(performance.now() - startedAt)
       }
       const evaluations = evaluateAt(instances, shop.sdkKey)
@@ -110,6 +109,8 @@ describe.skipIf(!inject('hasRedisServer'))('a Redis server that fails under load
           `${Math.max(...arrivals).toFixed(0)} ms, and was acknowledged after at most ` +
           `${Math.max(...writes).toFixed(0)} ms`,
       )
+      expect(arrivals).toHaveLength(2 * ROUNDS)
+      if (!IS_FULL) return
       expect(Math.max(...arrivals)).toBeLessThan(ARRIVES_WITHIN_MS)
       expect(Math.max(...writes)).toBeLessThan(WRITES_WITHIN_MS)
     },
