@@ -97,7 +97,10 @@ try {
   socket.send(JSON.stringify({ type: 'init', sdkKey: keys[0], context }))
   await once(socket, 'message')
   const closed = once(socket, 'close')
-  await new Promise((resolve) => setTimeout(resolve, 200))
+  const metrics = async () => (await fetch(`${first.url}/metrics`, { headers })).text()
+  while (!/^ff_live_clients\{transport="poll"\} 1$/m.test(await metrics())) {
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
   assert.equal(await stop(first.child), 0, 'SIGTERM results in exit code 0')
   assert.equal((await poll).status, 200, 'the pending poll received a response')
   assert.equal((await closed)[0], 1001, 'the socket was closed with "going away"')

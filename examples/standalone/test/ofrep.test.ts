@@ -244,17 +244,17 @@ describe('The OFREP provider for browsers', () => {
     },
   )
 
-  it('A change arrives through the event stream within two seconds', async () => {
+  it('A change arrives through the event stream, and causes one request', async () => {
     const client = await webClient()
     const changed = new Promise<readonly string[]>((resolve) => {
       client.addHandler(ProviderEvents.ConfigurationChanged, (event) =>
         resolve(event?.flagsChanged ?? []),
       )
     })
-    const sentAt = performance.now()
+    const before = answers.length
     await serve('title', 1)
     expect(await changed).toEqual(['title'])
-    expect(performance.now() - sentAt).toBeLessThan(2000)
+    expect(answers.slice(before)).toEqual([{ status: 200, isBulk: true }])
     expect(client.getStringValue('title', '')).toBe('other')
     await serve('title', 0)
   })
@@ -282,9 +282,9 @@ describe('The OFREP provider for browsers', () => {
     await start(port)
     // The stream of the client is not open yet.
     await serve('title', 1)
-    await expect.poll(() => client.getStringValue('title', ''), { timeout: 15_000 }).toBe('other')
+    await expect.poll(() => client.getStringValue('title', '')).toBe('other')
     await serve('title', 0)
-    await expect.poll(() => client.getStringValue('title', ''), { timeout: 15_000 }).toBe('hello')
+    await expect.poll(() => client.getStringValue('title', '')).toBe('hello')
   })
 
   it('A revoked key is refused, and the last values remain', async () => {

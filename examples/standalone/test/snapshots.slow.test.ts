@@ -1,8 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { IS_FULL, report } from '../../../packages/server/test/drills/scale.ts'
 import { freePort } from '../../../packages/storage/test/free-port.ts'
@@ -13,7 +12,6 @@ import { RunningStandalone } from './running-standalone.ts'
 const ADMIN_TOKEN = 'an-administrators-own-token'
 const FLAG = '/projects/shop/envs/live/flags/checkout-enabled'
 const SLOW = { timeout: 120_000 }
-const SOON = { timeout: 15_000, interval: 50 }
 
 const folder = mkdtempSync(join(tmpdir(), 'ff-standalone-snapshots-'))
 const snapshotDir = join(folder, 'snapshots')
@@ -68,6 +66,15 @@ async function stateOf(url: string): Promise<State> {
   return data
 }
 
+/** Returns `true` if a snapshot has the newest version of the environment of the flag. */
+async function isNewestSaved(url: string): Promise<boolean> {
+  const answer = await fetch(`${url}/projects/shop/envs/live/versions?limit=1`, { headers })
+  const { data } = (await answer.json()) as { data: { data: { version: number }[] } }
+  const newest = `"version":${data.data[0]?.version},`
+  const files = readdirSync(snapshotDir).filter((name) => /^flag-set-.*\.snapshot$/.test(name))
+  return files.some((name) => readFileSync(join(snapshotDir, name), 'utf8').includes(newest))
+}
+
 const statusOf = async (url: string) => (await stateOf(url)).status
 
 describe('a server with FF_SNAPSHOT_DIR whose database is unavailable at the start', SLOW, () => {
@@ -101,7 +108,7 @@ describe('a server with FF_SNAPSHOT_DIR whose database is unavailable at the sta
     const firstUrl = await first.listening()
     sdkKey = /\bff_[0-9a-f]{64}\b/.exec(first.output)?.[0] ?? ''
     expect(await setActive(firstUrl, false)).toBe(200)
-    await expect.poll(() => isCheckoutEnabled(firstUrl), SOON).toBe(false)
+    await expect.poll(() => isCheckoutEnabled(firstUrl)).toBe(false)
     await stop(first)
     for (const workers of [1, 2]) {
       await database.kill()
@@ -113,16 +120,16 @@ describe('a server with FF_SNAPSHOT_DIR whose database is unavailable at the sta
       )
       const writtenAt = performance.now()
       expect(await setActive(url, true)).toBe(503)
-      expect(performance.now() - writtenAt).toBeLessThan(2000)
+      if (IS_FULL) expect(performance.now() - writtenAt).toBeLessThan(2000)
       await database.restart()
-      await expect.poll(() => statusOf(url), SOON).toBe('ready')
-      await expect.poll(() => setActive(url, true), SOON).toBe(200)
-      await expect.poll(() => isCheckoutEnabled(url), SOON).toBe(true)
+      await expect.poll(() => statusOf(url)).toBe('ready')
+      await expect.poll(() => setActive(url, true)).toBe(200)
+      await expect.poll(() => isCheckoutEnabled(url)).toBe(true)
       if (workers === 1) expect(await setActive(url, false)).toBe(200)
       // Another worker can take longer to reach the database again.
-      else await expect.poll(() => setActive(url, false), SOON).toBe(200)
-      await expect.poll(() => isCheckoutEnabled(url), SOON).toBe(false)
-      await pause(1500)
+      else await expect.poll(() => setActive(url, false)).toBe(200)
+      await expect.poll(() => isCheckoutEnabled(url)).toBe(false)
+      await expect.poll(() => isNewestSaved(url)).toBe(true)
       await server.kill()
       running.delete(server)
     }
@@ -159,7 +166,7 @@ describe('a server with FF_SNAPSHOT_DIR whose database is unavailable at the sta
     expect(await isCheckoutEnabled(url)).toBe(false)
     expect(await setActive(url, true)).toBe(503)
     await database.resume()
-    await expect.poll(() => statusOf(url), SOON).toBe('ready')
+    await expect.poll(() => statusOf(url)).toBe('ready')
     await server.kill()
   })
 })

@@ -13,9 +13,6 @@ const LIMIT = 400
 /** The number of refused requests after which the test of the rate limit ends. */
 const REFUSALS = 40
 const KILLS = 3
-const SOON = { timeout: 10_000 }
-/** The timeout for conditions that require a new process. */
-const LATER = { timeout: 40_000 }
 const context = { kind: 'user', key: 'user-1' }
 
 // biome-ignore lint/suspicious/noExplicitAny: the test checks the shape of responses
@@ -114,32 +111,38 @@ async function openSocket(sdkKey: string) {
   const received: Json[] = []
   socket.on('message', (text) => received.push(JSON.parse(String(text))))
   socket.send(JSON.stringify({ type: 'init', sdkKey, context }))
-  await expect.poll(() => received.length, SOON).toBe(1)
+  await expect.poll(() => received.length).toBe(1)
   const closed = once(socket, 'close').then(([code]) => code as number)
   return { received, closed, close: () => socket.close() }
 }
 
-/** Returns the value of a metric for each worker. */
-async function byWorker(metric: string): Promise<ReadonlyMap<string, number>> {
+/** Returns the value of a metric for each worker; with further labels, such as `,kind="a"`. */
+async function byWorker(metric: string, labels = ''): Promise<ReadonlyMap<string, number>> {
   const found = new Map<string, number>()
   for (let n = 0; n < 100 && found.size < WORKERS; n += 1) {
     const { body } = await ask('GET', '/metrics')
     const [, worker = '', value] =
-      new RegExp(`^${metric}\\{worker="(\\d+)"\\} (\\d+)`, 'm').exec(body) ?? []
+      new RegExp(`^${metric}\\{worker="(\\d+)"${labels}\\} (\\d+)`, 'm').exec(body) ?? []
     found.set(worker, Number(value))
   }
   return found
+}
+
+/** Returns the number of pending polls of all workers. */
+async function pendingPolls(): Promise<number> {
+  const polls = await byWorker('ff_live_clients', ',transport="poll"')
+  return [...polls.values()].reduce((sum, count) => sum + count, 0)
 }
 
 describe('several workers', { timeout: 120_000 }, () => {
   it('A change on one worker reaches sockets, polls and requests on all workers', async () => {
     const { key } = await createKey()
     const flagId = await createFlag('reaches-all')
-    await expect.poll(async () => (await evaluate(key)).body, SOON).toHaveProperty('reaches-all')
+    await expect.poll(async () => (await evaluate(key)).body).toHaveProperty('reaches-all')
     const sockets = await Promise.all(Array.from({ length: 6 }, () => openSocket(key)))
     expect([...(await byWorker('ff_sockets')).values()].every((count) => count > 0)).toBe(true)
     const polls = Array.from({ length: 6 }, () => evaluate(key, 'poll'))
-    await pause(500)
+    await expect.poll(pendingPolls).toBe(6)
 
     await turnOn(flagId)
     for (const { body } of await Promise.all(polls)) {
@@ -147,24 +150,24 @@ describe('several workers', { timeout: 120_000 }, () => {
     }
     for (const { received } of sockets) {
       await expect
-        .poll(() => received.at(-1), SOON)
+        .poll(() => received.at(-1))
         .toMatchObject({ type: 'flags', flags: { 'reaches-all': true } })
     }
     const requests = async () =>
       Promise.all(Array.from({ length: 8 }, async () => (await evaluate(key)).body['reaches-all']))
-    await expect.poll(requests, SOON).toEqual(Array.from({ length: 8 }, () => true))
+    await expect.poll(requests).toEqual(Array.from({ length: 8 }, () => true))
     for (const { close } of sockets) close()
   })
 
   it('All workers refuse a revoked key and close its sockets', async () => {
     const { id, key } = await createKey()
-    await expect.poll(async () => (await evaluate(key)).status, SOON).toBe(200)
+    await expect.poll(async () => (await evaluate(key)).status).toBe(200)
     const sockets = await Promise.all(Array.from({ length: 4 }, () => openSocket(key)))
     await manage('DELETE', `${inLive}/sdk-keys/${id}`)
     expect(await Promise.all(sockets.map(({ closed }) => closed))).toEqual([4401, 4401, 4401, 4401])
     const statuses = async () =>
       Promise.all(Array.from({ length: 8 }, async () => (await evaluate(key)).status))
-    await expect.poll(statuses, SOON).toEqual(Array.from({ length: 8 }, () => 401))
+    await expect.poll(statuses).toEqual(Array.from({ length: 8 }, () => 401))
   })
 
   // On a very busy machine, a worker receives no lease in time, and counts alone for five seconds.
@@ -172,7 +175,7 @@ describe('several workers', { timeout: 120_000 }, () => {
   it('A rate limit applies to all workers together', { retry: afterRest }, async () => {
     const { key } = await createKey({ rate_limit: LIMIT })
     const { key: unlimited } = await createKey()
-    await expect.poll(async () => (await evaluate(unlimited)).status, SOON).toBe(200)
+    await expect.poll(async () => (await evaluate(unlimited)).status).toBe(200)
     const { headers: known } = await evaluate(unlimited)
     // An evaluation of more than 2 ms counts several times, which happens on a busy machine. A
     // request for known values is answered without an evaluation.
@@ -230,7 +233,7 @@ describe('workers that are killed', { timeout: 240_000 }, () => {
     const acknowledged = await writeDuring(async (written) => {
       const moreAreWritten = async () => {
         const before = written.length
-        await expect.poll(() => written.length, LATER).toBeGreaterThan(before + 5)
+        await expect.poll(() => written.length).toBeGreaterThan(before + 5)
       }
       for (let kill = 0; kill < KILLS; kill += 1) {
         await moreAreWritten()
@@ -238,9 +241,9 @@ describe('workers that are killed', { timeout: 240_000 }, () => {
         const before = standalone.workers
         process.kill(before[kill % WORKERS] ?? 0, 'SIGKILL')
         const replaced = () => standalone.workers.filter((pid) => !before.includes(pid)).length
-        await expect.poll(replaced, LATER).toBe(1)
+        await expect.poll(replaced).toBe(1)
         // Waits until the replacement serves requests, before the next worker is killed.
-        await expect.poll(async () => (await byWorker('ff_sockets')).size, LATER).toBe(WORKERS)
+        await expect.poll(async () => (await byWorker('ff_sockets')).size).toBe(WORKERS)
       }
       await moreAreWritten()
     })
@@ -265,11 +268,11 @@ async function allFlagKeys(): Promise<ReadonlySet<string>> {
 describe('SIGTERM', { timeout: 120_000 }, () => {
   it('SIGTERM ends all workers gracefully: polls respond, sockets close with 1001, writes are kept', async () => {
     const { key } = await createKey()
-    await expect.poll(async () => (await evaluate(key)).status, SOON).toBe(200)
-    await expect.poll(async () => (await byWorker('ff_sockets')).size, SOON).toBe(WORKERS)
+    await expect.poll(async () => (await evaluate(key)).status).toBe(200)
+    await expect.poll(async () => (await byWorker('ff_sockets')).size).toBe(WORKERS)
     const sockets = await Promise.all(Array.from({ length: 6 }, () => openSocket(key)))
     const polls = Array.from({ length: 10 }, () => evaluate(key, 'poll'))
-    await pause(500)
+    await expect.poll(pendingPolls).toBe(10)
     standalone.stop('SIGTERM')
     for (const { status, body } of await Promise.all(polls)) {
       expect(status).toBe(200)

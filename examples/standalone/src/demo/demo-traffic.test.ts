@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { EvaluationContext } from '@ff/core'
 import { createManagement, SYSTEM } from '@ff/management/node'
-import { type Clock, createFlagServer, type LogFields, silentLogger, systemClock } from '@ff/server'
+import { type Clock, createFlagServer, type LogFields, silentLogger } from '@ff/server'
 import { sqlite } from '@ff/storage/sqlite'
 import { expect, it, onTestFinished } from 'vitest'
+import { FakeClock } from '../../../../packages/server/test/fake-clock.ts'
 import { createDemo } from './demo.ts'
 import { DEMO_USERS, startDemoTraffic } from './demo-traffic.ts'
 
@@ -92,17 +93,16 @@ it('The demo traffic is counted, and its users become observed contexts', async 
   const folder = mkdtempSync(join(tmpdir(), 'ff-traffic-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const path = join(folder, 'ff.sqlite')
-  const flags = createFlagServer({ ...sqlite({ path }), management: createManagement() })
+  const clock = new FakeClock(Date.now())
+  const flags = createFlagServer({ ...sqlite({ path }), management: createManagement(), clock })
   await createDemo(flags, SETTINGS)
   const { lines, logger } = logged()
-  // Ten times as fast; at most 100 new contexts per second are stored.
-  const clock: Clock = {
-    ...systemClock,
-    monotonicNow: () => systemClock.monotonicNow() * 10,
-    schedule: (delayMs, task) => systemClock.schedule(delayMs / 10, task),
-  }
   startDemoTraffic({ flags, logger, clock })
-  await expect.poll(() => lines, { timeout: 20_000 }).toHaveLength(1)
+  const advance = async () => {
+    await clock.advance(1000)
+    return lines
+  }
+  await expect.poll(advance, { interval: 1 }).toHaveLength(1)
   await flags.close()
 
   const reopened = createFlagServer({ ...sqlite({ path }), management: createManagement() })
