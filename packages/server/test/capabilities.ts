@@ -27,17 +27,20 @@ export function allInMemory(): AllCapabilities {
 
 /**
  * Wraps a store so that it can fail or be slow. While it is broken, every call except `close`
- * rejects. `calls` lists the names of the calls.
+ * rejects. While it is held, every call except `close` waits until the store is released. `calls`
+ * lists the names of the calls.
  */
 export function breakable(storage: Storage): {
   storage: Storage
   break(): void
   repair(): void
-  delay(ms: number): void
+  hold(): void
+  release(): void
   calls: string[]
 } {
   let isBroken = false
-  let delayMs = 0
+  let held: Promise<void> | undefined
+  let letThrough = () => {}
   const calls: string[] = []
   const proxy = new Proxy(storage, {
     get(target, name, receiver) {
@@ -46,8 +49,8 @@ export function breakable(storage: Storage): {
       return (...parameters: unknown[]) => {
         calls.push(name === 'list' ? `list ${parameters[0]}` : String(name))
         if (isBroken && name !== 'close') return Promise.reject(away())
-        if (delayMs === 0 || name === 'close') return value.apply(target, parameters)
-        return pause(delayMs).then(() => value.apply(target, parameters))
+        if (held === undefined || name === 'close') return value.apply(target, parameters)
+        return held.then(() => value.apply(target, parameters))
       }
     },
   })
@@ -60,16 +63,19 @@ export function breakable(storage: Storage): {
     repair() {
       isBroken = false
     },
-    delay(ms) {
-      delayMs = ms
+    hold() {
+      held = new Promise((resolve) => {
+        letThrough = resolve
+      })
+    },
+    release() {
+      held = undefined
+      letThrough()
     },
   }
 }
 
 const away = () => new FlagError('UNAVAILABLE', 'The store is unavailable.')
-
-/** Waits in real time, without keeping the process alive. */
-const pause = (ms: number) => new Promise((resolve) => void setTimeout(resolve, ms).unref())
 
 /** Wraps a change feed so that its hints can be lost, as with a broken connection. */
 export function losable(feed: ChangeFeed): {

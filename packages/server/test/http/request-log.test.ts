@@ -9,8 +9,9 @@ import { attachWebSocket } from '../../src/node/websocket.ts'
 import type { FlagServerOptions } from '../../src/options.ts'
 import { type LogFields, type Logger, silentLogger } from '../../src/runtime/logger.ts'
 import { allInMemory } from '../capabilities.ts'
-import { until } from '../fake-clock.ts'
-import { listen } from '../node/listening.ts'
+import { FakeClock, until } from '../fake-clock.ts'
+import { untilPending } from '../live-clients.ts'
+import { type Listening, listen } from '../node/listening.ts'
 import { flagChange, publish, type SeededEnvironment, seed, textFlag } from '../seed.ts'
 
 interface Line {
@@ -51,7 +52,7 @@ beforeEach(async () => {
   }
 })
 
-async function start(options: FlagServerOptions = {}): Promise<void> {
+async function start(options: FlagServerOptions = {}): Promise<Listening> {
   flags = createFlagServer({ ...memory, logger: journal, ...options })
   await flags.start()
   const listening = await listen(toNodeHandler(flags))
@@ -59,6 +60,7 @@ async function start(options: FlagServerOptions = {}): Promise<void> {
   open.push(flags, listening)
   ;({ url } = listening)
   lines = []
+  return listening
 }
 
 const headers = (more = {}) => {
@@ -147,13 +149,16 @@ describe('the log of requests', () => {
   })
 
   it('A poll is logged when it ends: with a reply, or aborted by the client.', async () => {
-    await start()
+    const clock = new FakeClock()
+    await start({ clock, metricsArePublic: true })
     const answered = post('/evaluator/poll')
     const abort = new AbortController()
     const sent = { method: 'POST', headers: headers(), body: JSON.stringify({ context }) }
     const gone = fetch(`${url}/evaluator/poll`, { ...sent, signal: abort.signal }).catch(() => '')
-    await new Promise((resolve) => setTimeout(resolve, 150))
+    await untilPending(flags, 2)
+    lines = lines.filter(({ fields }) => fields['path'] !== '/metrics')
     expect(lines).toEqual([])
+    await clock.advance(150)
     abort.abort()
     await gone
     await until(() => aborted().length === 1)
@@ -166,15 +171,16 @@ describe('the log of requests', () => {
     expect(await (await answered).json()).toEqual({ banner: 'changed' })
     const line = { level: 'debug', message: 'Request handled', fields: { ...about, status: 200 } }
     expect(lines).toContainEqual(line)
-    expect(Number(lines.at(-1)?.fields['durationMs'])).toBeGreaterThan(100)
+    expect(lines.at(-1)?.fields['durationMs']).toBe(150)
   })
 
   it('A body that is cut off is no failure of the server.', async () => {
-    await start()
-    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    const { server, port } = await start()
+    const arrived = once(server, 'request')
+    const socket = connect(port, '127.0.0.1')
     const head = `x-api-key: ${live.sdkKey}\r\ncontent-type: application/json\r\ncontent-length: 99`
     socket.write(`POST /evaluator/evaluate HTTP/1.1\r\nHost: a\r\n${head}\r\n\r\n{"context"`)
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    await arrived
     socket.resetAndDestroy()
     await until(() => lines.length > 0)
     expect(lines.map(({ level, fields }) => [level, fields['status']])).toEqual([['debug', 400]])

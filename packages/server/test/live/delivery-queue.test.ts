@@ -3,6 +3,7 @@ import { createFlagServer, type FlagServer } from '../../src/flag-server.ts'
 import { evaluate, poll } from '../call.ts'
 import { allInMemory } from '../capabilities.ts'
 import { FakeClock, until } from '../fake-clock.ts'
+import { untilPending } from '../live-clients.ts'
 import { flagChange, publish, type SeededEnvironment, seed, textFlag } from '../seed.ts'
 import { TestSocket } from '../test-socket.ts'
 
@@ -52,15 +53,6 @@ async function openSockets(): Promise<TestSocket[]> {
   await until(() => sockets.every(({ messages }) => messages.length === 1))
   for (const socket of sockets) socket.take()
   return sockets
-}
-
-/** Waits, for a limited time, until this number of polls is pending. */
-async function untilPending(wanted: number): Promise<void> {
-  const count = async () => {
-    const metrics = await (await flags.fetch(new Request('http://flags.test/metrics'))).text()
-    return Number(/^ff_live_clients\{transport="poll"\} (\d+)$/m.exec(metrics)?.[1])
-  }
-  await expect.poll(count, { interval: 5, timeout: 10_000 }).toBe(wanted)
 }
 
 /**
@@ -154,14 +146,14 @@ describe('DeliveryQueue', () => {
       const signal = client % 3 === 0 ? leaver.signal : undefined
       return poll(flags, live.sdkKey, { context: contextOf(client) }, signal).catch(() => undefined)
     })
-    await untilPending(CLIENTS)
+    await untilPending(flags, CLIENTS)
     await set('banner', 'bye', [proRule])
     leaver.abort()
     for (const [client, answer] of (await Promise.all(polls)).entries()) {
       if (client % 3 === 0) continue
       expect(answer?.body).toEqual({ banner: client % 2 === 0 ? 'other' : 'bye' })
     }
-    await untilPending(0)
+    await untilPending(flags, 0)
     expect(clock.timers).toBeLessThan(20)
-  }, 30_000)
+  })
 })

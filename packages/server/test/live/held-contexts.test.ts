@@ -272,7 +272,7 @@ describe('The memory budget of contexts', () => {
 
   it('Polls that wait for the store are charged', async () => {
     await start({ maxHeldContextBytes: BUDGET })
-    store.delay(300)
+    store.hold()
     const since = `"999.0-${'0'.repeat(32)}-${'0'.repeat(32)}"`
     const sent: Sent[] = []
     for (let count = 0; count < 5; count += 1) {
@@ -280,7 +280,7 @@ describe('The memory budget of contexts', () => {
     }
     expect(sent.map(({ answer }) => answer?.status)).toEqual([...Array(4).fill(undefined), 429])
     expect(await heldBytes()).toBe(4 * 32 * KIB)
-    store.delay(0)
+    store.release()
     await until(() => sent.every(({ answer }) => answer !== undefined))
     expect(sent.map(({ answer }) => answer?.status)).toEqual([...Array(4).fill(200), 429])
     expect(await heldBytes()).toBe(0)

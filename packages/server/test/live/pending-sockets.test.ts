@@ -147,13 +147,13 @@ describe('A socket without a valid init', () => {
   it('A socket that is displaced while its key is verified receives no flags and takes no request from its key', async () => {
     const flags = await serve()
     const { sdkKey } = await addSdkKey(memory.storage, live, { rateLimit: 1 })
-    store.delay(50)
+    store.hold()
     const client = connect(flags, '203.0.113.1')
     const answered = client.init(sdkKey)
     crowd(flags, LIMIT, '203.0.113.1')
     await answered
     expect(client.socket.closedWith).toBe(1013)
-    store.delay(0)
+    store.release()
     const second = connect(flags, '203.0.113.2')
     await second.init(sdkKey)
     await until(() => second.socket.messages.length > 0)

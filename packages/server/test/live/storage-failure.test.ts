@@ -173,9 +173,7 @@ describe('An invalid flag set in the store', () => {
     expect(await flags.allOrThrow(staging, {})).toEqual({ title: 'shop' })
     await poison({ ...textFlag('last', 'value') })
     // A large version is checked and compiled in time slices.
-    for (const start = Date.now(); Date.now() - start < 5000; await settle()) {
-      if (Object.keys((await banner()) as object).length > 1) break
-    }
+    while (Object.keys((await banner()) as object).length === 1) await settle()
     expect(Object.keys((await banner()) as object)).toHaveLength(2002)
   })
 

@@ -8,6 +8,7 @@ import { toNodeHandler } from '../../src/node/http.ts'
 import type { FlagServerOptions } from '../../src/options.ts'
 import { allInMemory } from '../capabilities.ts'
 import { until } from '../fake-clock.ts'
+import { untilPending } from '../live-clients.ts'
 import { addSdkKey, flagChange, publish, type SeededEnvironment, seed, textFlag } from '../seed.ts'
 import { type Listening, listen } from './listening.ts'
 import { evaluateRequest, RawConnection } from './raw-connection.ts'
@@ -41,9 +42,6 @@ const headers = () => ({ 'x-api-key': live.sdkKey, 'content-type': 'application/
 const body = JSON.stringify({ context: { kind: 'user', key: 'user-1' } })
 const post = (url: string, path = '/evaluator/evaluate') =>
   fetch(url + path, { method: 'POST', headers: headers(), body })
-
-/** Waits long enough for a request to arrive and become pending. */
-const pause = () => new Promise((resolve) => setTimeout(resolve, 150))
 
 describe('toNodeHandler under node:http', () => {
   it('The flag set is compressed with the encoding that the client prefers', async () => {
@@ -185,31 +183,31 @@ describe('toNodeHandler under node:http', () => {
   })
 
   it('A pending poll is removed when the client disconnects', async () => {
-    const flags = createFlags({ maxLiveClients: 1 })
+    const flags = createFlags({ maxLiveClients: 1, metricsArePublic: true })
     const { url } = await serve(toNodeHandler(flags))
     await post(url)
     for (let round = 0; round < 3; round += 1) {
       const leaver = new AbortController()
       const request = { method: 'POST', headers: headers(), body, signal: leaver.signal }
       const left = fetch(`${url}/evaluator/poll`, request).catch((error: Error) => error.name)
-      await pause()
+      await untilPending(flags, 1)
       expect((await post(url, '/evaluator/poll')).status).toBe(429)
       leaver.abort()
       expect(await left).toBe('AbortError')
-      await pause()
+      await untilPending(flags, 0)
     }
     const pending = post(url, '/evaluator/poll')
-    await pause()
+    await untilPending(flags, 1)
     await publish(memory, live.environmentId, flagChange(textFlag('banner', 'changed')))
     expect(await (await pending).json()).toEqual({ banner: 'changed' })
   })
 
   it('Every pending poll receives a reply when the server closes', async () => {
-    const flags = createFlags()
+    const flags = createFlags({ metricsArePublic: true })
     const { url } = await serve(toNodeHandler(flags))
     await post(url)
     const pending = Array.from({ length: 20 }, () => post(url, '/evaluator/poll'))
-    await pause()
+    await untilPending(flags, 20)
     await flags.close()
     for (const response of await Promise.all(pending)) {
       expect([response.status, await response.json()]).toEqual([200, { banner: 'hello' }])

@@ -5,6 +5,7 @@ import { createFlagServer, type FlagServer } from '../../src/flag-server.ts'
 import { toNodeHandler } from '../../src/node/http.ts'
 import { allInMemory } from '../capabilities.ts'
 import { settle } from '../fake-clock.ts'
+import { liveClients, untilPending } from '../live-clients.ts'
 import { flagChange, publish, type SeededEnvironment, seed, textFlag } from '../seed.ts'
 import { listen } from './listening.ts'
 import { RawConnection } from './raw-connection.ts'
@@ -63,12 +64,11 @@ async function sendPoll(key: string): Promise<RawConnection> {
 }
 
 async function sendPolls(count: number, name: string): Promise<RawConnection[]> {
-  const before = await metric('ff_live_clients{transport="poll"}')
+  const before = await liveClients(flags, 'poll')
   const connections: RawConnection[] = []
   for (let index = 0; index < count; index += 1)
     connections.push(await sendPoll(`${name}-${index}`))
-  const polls = () => metric('ff_live_clients{transport="poll"}')
-  await expect.poll(polls, { interval: 20, timeout: 5000 }).toBe(before + count)
+  await untilPending(flags, before + count)
   return connections
 }
 
@@ -85,7 +85,7 @@ async function usedMemory() {
   return { buffers: arrayBuffers, heap: heapUsed }
 }
 
-describe('Pending polls over node:http', { timeout: 30_000 }, () => {
+describe('Pending polls over node:http', () => {
   it('A pending poll keeps the text of its context in memory, but not its objects or the request body', async () => {
     const connections = await sendPolls(5, 'warm')
     const before = await usedMemory()
@@ -97,6 +97,6 @@ describe('Pending polls over node:http', { timeout: 30_000 }, () => {
     expect(after.buffers - before.buffers).toBeLessThan(0.5 * text)
     for (const connection of connections) connection.close()
     const held = () => metric('ff_held_context_bytes')
-    await expect.poll(held, { interval: 20, timeout: 5000 }).toBe(0)
+    await expect.poll(held, { interval: 20 }).toBe(0)
   })
 })

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 
 /** The maximum time to wait for a server that neither replies nor closes the connection. */
-const PATIENCE_MS = 10_000
+const PATIENCE_MS = 60_000
 
 /** A reply that was received over a raw connection. */
 export interface RawAnswer {

@@ -109,19 +109,22 @@ describe('SDK keys', () => {
     const { id, sdkKey } = await addSdkKey(memory.storage, live)
     expect(await statusOf(sdkKey)).toBe(200)
     await memory.storage.update('sdkKey', id, { revokedAt: new Date(clock.now()).toISOString() })
-    store.delay(20)
+    store.hold()
     await feed.changeFeed.publish({ type: 'sdkKeys' })
-    expect(await statusOf(sdkKey)).toBe(401)
+    const status = statusOf(sdkKey)
+    await settle()
+    store.release()
+    expect(await status).toBe(401)
   })
 
   it('Requests wait only for a limited time for a store that does not respond', async () => {
     expect(await statusOf(live.sdkKey)).toBe(200)
-    store.delay(60_000)
+    store.hold()
     await feed.changeFeed.publish({ type: 'sdkKeys' })
     const status = statusOf(live.sdkKey)
     await clock.advance(250)
     expect(await status).toBe(200)
-    store.delay(0)
+    store.release()
   })
 
   it('A deleted key is refused', async () => {
