@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createFlagServer, type FlagServer } from '@ff/server'
@@ -76,9 +76,11 @@ describe('@ff/client/node', () => {
     await until(() => client.status.connection === 'socket')
     expect(client.value('banner')).toBe('hello')
     client.close()
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    // `close` does not wait for the file.
+    const files = () => readdirSync(cache).filter((name) => name.endsWith('.json'))
+    await until(() => files().length > 0)
     const later = createFlagClient(options)
-    await until(() => later.value('banner') === 'hello')
+    expect(later.value('banner')).toBe('hello')
     later.close()
   })
 
