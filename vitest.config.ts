@@ -63,7 +63,6 @@ export default defineConfig({
             join(import.meta.dirname, 'scripts/loopback-only.ts'),
             join(import.meta.dirname, 'packages/dashboard/test/patience.ts'),
           ],
-          expect: { poll: { timeout: 10_000 } },
         },
       },
       {
@@ -76,8 +75,6 @@ export default defineConfig({
           fileParallelism: false,
           testTimeout: 300_000,
           hookTimeout: 120_000,
-          // A browser on a busy machine can take many seconds for what takes milliseconds elsewhere.
-          expect: { poll: { timeout: 60_000 } },
         },
       },
       {

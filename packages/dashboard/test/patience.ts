@@ -1,4 +1,4 @@
 import { configure } from '@testing-library/dom'
 
-// Components may take longer than a second on a busy machine.
-configure({ asyncUtilTimeout: 10_000 })
+// The limit only ends a test that hangs. The default of a second is too short on a busy machine.
+configure({ asyncUtilTimeout: 60_000 })
