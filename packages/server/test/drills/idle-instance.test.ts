@@ -56,8 +56,8 @@ it('An idle instance with many environments and SDK keys sends at most four stat
   const fiveSeconds = async () => {
     traffic.reset()
     await clock.advance(5000)
-    await expect.poll(() => traffic.statements.at(-1)).toBe('commit')
-    await new Promise((resolve) => setTimeout(resolve, 300))
+    await traffic.quiet()
+    expect(traffic.statements.at(-1)).toBe('commit')
   }
   const { statements } = traffic
   // The usage of the first evaluations is written first.

@@ -73,23 +73,16 @@ class Simulation {
 
   /** Performs an action, passes time, and returns the cost until no more statements are sent. */
   async cost(action: () => Promise<unknown>, ms = 0): Promise<Cost> {
-    await this.#quiet()
+    await this.#traffic.quiet()
     this.#traffic.reset()
     this.#counter.deliveries = 0
     await action()
-    await this.#quiet()
+    await this.#traffic.quiet()
     await this.clock.advance(ms)
-    await this.#quiet()
+    await this.#traffic.quiet()
     const kilobytes = Math.round(this.#traffic.bytesRead() / 1000)
     const { length: statements } = this.#traffic.statements
     return { statements, messages: this.#counter.deliveries, kilobytes }
-  }
-
-  async #quiet(): Promise<void> {
-    for (let before = -1; before !== this.#traffic.statements.length; ) {
-      before = this.#traffic.statements.length
-      await new Promise((resolve) => setTimeout(resolve, 300))
-    }
   }
 }
 
