@@ -95,8 +95,9 @@ describe('DeliveryQueue', () => {
   it('Requests are served between the time slices of a delivery', async () => {
     const sockets = await openSockets()
     await set('banner', 'bye')
-    const early = sockets.filter(({ messages }) => messages.length > 0).length
-    expect(early).toBeLessThan(CLIENTS)
+    const updated = () => sockets.filter(({ messages }) => messages.length > 0).length
+    while (updated() === 0) await new Promise((resolve) => setImmediate(resolve))
+    expect(updated()).toBeLessThan(CLIENTS)
     expect((await evaluate(flags, live.sdkKey, contextOf(0))).body).toEqual({ banner: 'bye' })
     await until(() => sockets.every(({ messages }) => messages.length === 1))
   })
