@@ -35,7 +35,7 @@ import type { UseCase } from '../changes/use-case.ts'
 import { docsPage } from '../openapi/docs-page.ts'
 import { OPENAPI_PATH, openApiReplier } from '../openapi/openapi.ts'
 import type { ReadDocsAsset } from '../ports/docs-assets.ts'
-import type { AnyInput, InputOf } from '../requests/input.ts'
+import type { AnyInput } from '../requests/input.ts'
 import { WithHeaders } from '../requests/with-headers.ts'
 import { encodeJson } from './encode-json.ts'
 import { eventsReply } from './events-reply.ts'
@@ -174,7 +174,7 @@ async function perform(
 interface OpenReply {
   readonly endpoint: Endpoint
   readonly exchange: Exchange
-  readonly input: InputOf<Endpoint>
+  readonly input: AnyInput
   readonly actor: Actor
 }
 

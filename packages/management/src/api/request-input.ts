@@ -4,7 +4,7 @@ import { assertJson, type Exchange, hashSecret } from '@ff/server/plane'
 import type { Actor } from '../access/actors.ts'
 import { acceptsComment, COMMENT_HEADER, decodeComment } from '../requests/comments.ts'
 import type { IdempotentRequest } from '../requests/idempotency.ts'
-import type { InputOf } from '../requests/input.ts'
+import type { AnyInput } from '../requests/input.ts'
 import { decodeWire, invalid } from '../requests/validation.ts'
 
 /** The maximum nesting depth of the objects and arrays of a body. */
@@ -21,7 +21,7 @@ export async function readInput(
   endpoint: Endpoint,
   exchange: Exchange,
   params: Readonly<Record<string, string>>,
-): Promise<InputOf<Endpoint>> {
+): Promise<AnyInput> {
   return {
     params: decodeWire(endpoint.params, params),
     query: decodeWire(endpoint.query, parseQuery(exchange.query)),
@@ -42,7 +42,7 @@ export async function readInput(
 export async function idempotentRequestOf(
   key: string,
   endpoint: EndpointName,
-  { actor, input }: { readonly actor: Actor; readonly input: InputOf<Endpoint> },
+  { actor, input }: { readonly actor: Actor; readonly input: AnyInput },
 ): Promise<IdempotentRequest> {
   if (!IDEMPOTENCY_KEY.test(key)) {
     throw invalid('Idempotency-Key', 'must be 1 to 255 visible ASCII characters')

@@ -1,8 +1,8 @@
 import { FlagError } from '@ff/core'
-import type { Plan } from '@ff/protocol/management'
+import type { Organization, Plan } from '@ff/protocol/management'
 import type { Records } from '@ff/storage'
 import { withApiUsage } from '../changes/api-usage.ts'
-import { completed } from '../changes/change-event.ts'
+import { type CompletedChange, completed } from '../changes/change-event.ts'
 import { findPlan, trialStateOf } from '../changes/quotas.ts'
 import type { Reader } from '../changes/record-writer.ts'
 import { defineUseCases } from '../changes/use-case.ts'
@@ -44,7 +44,12 @@ export const subscriptionUseCases = defineUseCases({
   },
 
   /** Sets the plan of an organization, starts a trial, or removes the plan. */
-  async setOrganizationPlan({ writer, organization, body, expectedRevision }) {
+  async setOrganizationPlan({
+    writer,
+    organization,
+    body,
+    expectedRevision,
+  }): Promise<CompletedChange<Organization>> {
     const before = await writer.addPendingCalls(organization)
     writer.assertRevision('organization', before, expectedRevision)
     const plan = await requirePlan(writer.reader, body.planId)

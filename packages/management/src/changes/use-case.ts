@@ -52,7 +52,7 @@ export type UseCase<Input, Result> = (
 /** A use case for each endpoint. */
 export type EndpointUseCases = {
   readonly [N in EndpointName]: UseCase<
-    InputOf<Table[N]>,
+    InputOf<N>,
     ResultOf<Table[N]> | WithHeaders<ResultOf<Table[N]>>
   >
 }
@@ -111,14 +111,14 @@ interface ChangeDefinition<Input, I, P, Result> extends IdLoader<Input, I> {
 type ReadRecord = (argument: never) => Promise<object>
 
 /** The ids of the path of an endpoint. */
-type PathIds<N extends PermittedName> = InputOf<Table[N]>['params'] & Ids
+type PathIds<N extends PermittedName> = InputOf<N>['params'] & Ids
 
 /**
  * The work of an endpoint. With the method GET, the work only reads; otherwise it applies a change.
  */
 type Work<N extends PermittedName> = Table[N]['method'] extends 'GET'
-  ? QueryDefinition<Table[N], InputOf<Table[N]>, PathIds<N>>['run']
-  : ChangeDefinition<InputOf<Table[N]>, PathIds<N>, undefined, ResultOf<Table[N]>>['run']
+  ? QueryDefinition<Table[N], InputOf<N>, PathIds<N>>['run']
+  : ChangeDefinition<InputOf<N>, PathIds<N>, undefined, ResultOf<Table[N]>>['run']
 
 type Works = { readonly [N in PermittedName]?: Work<N> }
 
@@ -155,10 +155,7 @@ export function defineUseCases<W extends Works>(works: W) {
     return [name, defineChange(name, { run, read })]
   })
   return Object.fromEntries(useCases) as {
-    readonly [N in keyof W & PermittedName]: UseCase<
-      CallInput<InputOf<Table[N]>>,
-      WorkResult<N, W[N]>
-    >
+    readonly [N in keyof W & PermittedName]: UseCase<CallInput<InputOf<N>>, WorkResult<N, W[N]>>
   }
 }
 
@@ -181,7 +178,7 @@ function readingOf(path: string): string | undefined {
  */
 export function defineQuery<
   N extends PermittedName,
-  Input extends AnyInput = InputOf<Table[N]>,
+  Input extends AnyInput = InputOf<N>,
   I extends Ids = Input['params'] & Ids,
 >(
   name: N,
@@ -208,7 +205,7 @@ export function defineQuery<
  */
 export function defineChange<
   N extends PermittedName,
-  Input extends AnyInput = InputOf<Table[N]>,
+  Input extends AnyInput = InputOf<N>,
   I extends Ids = Input['params'] & Ids,
   P = undefined,
   Result extends ResultOf<Table[N]> = ResultOf<Table[N]>,

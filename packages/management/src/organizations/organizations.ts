@@ -1,7 +1,8 @@
 import type { NewOrganization, Organization, OrganizationChanges } from '@ff/protocol/management'
+import type { Records } from '@ff/storage'
 import { organizationOf } from '../access/paths.ts'
 import { withApiUsage } from '../changes/api-usage.ts'
-import { completed } from '../changes/change-event.ts'
+import { type CompletedChange, completed } from '../changes/change-event.ts'
 import type { RecordWriter } from '../changes/record-writer.ts'
 import { defineQuery, defineUseCases } from '../changes/use-case.ts'
 import { listPage } from '../requests/pages.ts'
@@ -39,13 +40,18 @@ export const organizationUseCases = {
     },
 
     /** Creates an organization. Requires the role `platform`. */
-    async createOrganization({ writer, body }) {
+    async createOrganization({ writer, body }): Promise<CompletedChange<Organization>> {
       const organization = await insertOrganization(writer, body)
       return completed('organization.created', { after: organization })
     },
 
     /** Changes an organization. Metadata entries that the request does not name stay unchanged. */
-    async updateOrganization({ writer, organization, body, expectedRevision }) {
+    async updateOrganization({
+      writer,
+      organization,
+      body,
+      expectedRevision,
+    }): Promise<CompletedChange<Organization>> {
       const before = await writer.addPendingCalls(organization)
       const { metadataUpdates, metadataDeletes, ...fields } = body
       const metadata = mergeMetadata(before.metadata, { metadataUpdates, metadataDeletes })
@@ -69,7 +75,10 @@ export const organizationUseCases = {
 }
 
 /** Inserts an organization without a plan. */
-export function insertOrganization(writer: RecordWriter, { name, billingEmail }: NewOrganization) {
+export function insertOrganization(
+  writer: RecordWriter,
+  { name, billingEmail }: NewOrganization,
+): Promise<Records['organization']> {
   return writer.insert('organization', {
     name,
     billingEmail: billingEmail ?? null,

@@ -1,11 +1,13 @@
-import type { Endpoint, EndpointName, endpoints } from '@ff/protocol/management'
+import type { EndpointName, endpoints } from '@ff/protocol/management'
 import type * as z from 'zod'
 
+type Table = typeof endpoints
+
 /** The decoded input of an endpoint, with camelCase names. */
-export interface InputOf<E extends Endpoint> {
-  readonly params: z.output<E['params']>
-  readonly query: z.output<E['query']>
-  readonly body: z.output<E['body']>
+export interface InputOf<N extends EndpointName> {
+  readonly params: z.output<Table[N]['params']>
+  readonly query: z.output<Table[N]['query']>
+  readonly body: z.output<Table[N]['body']>
   /**
    * The revision that the record must have; otherwise the change is refused with `CONFLICT`. If it
    * is `undefined`, the revision is not checked.
@@ -43,7 +45,7 @@ export type CallInput<Input extends AnyInput> = Omit<Input, 'params' | 'query' |
   OptionalField<Input, Extract<keyof Input, 'body'>>
 
 /** The fields of an endpoint's input that a function needs. */
-export type Input<N extends EndpointName, Fields extends keyof InputOf<Endpoint>> = Pick<
-  InputOf<(typeof endpoints)[N]>,
+export type Input<N extends EndpointName, Fields extends keyof InputOf<N>> = Pick<
+  InputOf<N>,
   Fields
 >
