@@ -29,7 +29,8 @@ export default defineConfig({
   platform: 'node',
   // `node:sqlite` has no other name.
   removeNodeProtocol: false,
-  dts: isLibrary && { entry: entries },
+  // The settings of project references would refuse the files of other packages.
+  dts: isLibrary && { entry: entries, compilerOptions: { composite: false, incremental: false } },
   // The build of the dashboard's application is in the same folder.
   clean: ['!app/**', '!manifest.json'],
   silent: true,
