@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { memory, type Storage } from '@ff/storage'
-import { sqlite } from '@ff/storage/sqlite'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { breakable } from '../../../server/test/capabilities.ts'
+import { openMigratedSqlite } from '../../../storage/test/migrated-file.ts'
 import { type LoginAttempt, LoginAudit } from '../../src/authentication/login-audit.ts'
 import { addressesOf, type Json, World } from '../world/world.ts'
 
@@ -35,7 +35,7 @@ const stores: readonly [string, () => Storage][] = [
     'SQLite',
     () => {
       const folder = mkdtempSync(join(tmpdir(), 'ff-logins-'))
-      const { storage } = sqlite({ path: join(folder, 'flags.db') })
+      const storage = openMigratedSqlite(join(folder, 'flags.db'))
       onTestFinished(async () => {
         await storage.close()
         rmSync(folder, { recursive: true })

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { memory, type Storage } from '@ff/storage'
 import { postgres } from '@ff/storage/postgres'
-import { sqlite } from '@ff/storage/sqlite'
 import { type StoreName, storeNames } from '../../../../scripts/test-selection.ts'
+import { openMigratedSqlite } from '../../../storage/test/migrated-file.ts'
 import { reservePostgresSchema } from '../../../storage/test/postgres-schema.ts'
 
 interface OpenedStore {
@@ -70,7 +70,7 @@ function openPostgres(): OpenedStore {
 
 function openSqlite(): OpenedStore {
   const folder = mkdtempSync(join(tmpdir(), 'ff-management-'))
-  const { storage } = sqlite({ path: join(folder, 'flags.db') })
+  const storage = openMigratedSqlite(join(folder, 'flags.db'))
   return { storage, clean: () => rmSync(folder, { recursive: true }) }
 }
 
