@@ -226,12 +226,12 @@ describe('the side bar', () => {
   })
 
   it('After the log-in of another user, nothing of the first user is in the page or in the cache.', async () => {
-    serve(server, answers)
+    let user = member()
+    serve(server, { ...answers, 'GET /auth/me': () => reply(user) })
     const { session, queryClient } = renderApp(`/p/${PROJECT}/history`)
     await screen.findByRole('button', { name: 'Ada' })
     queryClient.setQueryData(['project', PROJECT, 'flag', 'x'], 'of the first user')
-    answers['GET /auth/me'] = () =>
-      reply({ ...member('user-2'), user: { ...member('user-2').user, name: 'Grace' } })
+    user = { ...member('user-2'), user: { ...member('user-2').user, name: 'Grace' } }
     await session.load()
     await screen.findByRole('button', { name: 'Grace' })
     expect(screen.queryByRole('button', { name: 'Ada' })).toBeNull()
