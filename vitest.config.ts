@@ -11,13 +11,23 @@ const setupOf = (name: string) =>
 const databases = ['postgres', 'redis'].map(setupOf)
 const poolers = [setupOf('pgbouncer')]
 
-const files = testFiles()
+const files = testFiles('ts')
+/** The test files that render components. */
+const components = testFiles('tsx')
 const pins = ['test/exports.test.ts']
 
 /** The set-up files that start what the slow tests of a package need. */
 function programsOf(name: string): readonly string[] {
   if (SELECTION === 'default' || !ON_DATABASES.includes(name)) return []
   return name === 'storage' ? [...databases, ...poolers] : databases
+}
+
+/** The test files of the dashboard that use a document without rendering components. */
+const withDocument = '{src,test}/**/*.document.test.ts'
+const dashboard = {
+  extends: true as const,
+  oxc: { jsx: { runtime: 'automatic' as const } },
+  resolve: { conditions: ['@ff/source', 'module', 'browser', 'development|production'] },
 }
 
 export default defineConfig({
@@ -49,16 +59,24 @@ export default defineConfig({
         },
       })),
       {
-        extends: true,
-        oxc: { jsx: { runtime: 'automatic' } },
-        resolve: { conditions: ['@ff/source', 'module', 'browser', 'development|production'] },
+        ...dashboard,
         test: {
           name: 'dashboard',
           root: 'packages/dashboard',
-          // Each file needs a document of its own.
-          isolate: true,
           include: files.include,
-          exclude: [...files.exclude, ...pins, 'test/e2e/**'],
+          exclude: [...files.exclude, ...pins, withDocument, 'test/e2e/**'],
+        },
+      },
+      {
+        ...dashboard,
+        test: {
+          name: 'dashboard-document',
+          root: 'packages/dashboard',
+          include: [...components.include, ...(SELECTION === 'slow' ? [] : [withDocument])],
+          exclude: components.exclude,
+          environment: 'happy-dom',
+          // Each file needs a document and a state of the application of its own.
+          isolate: true,
           setupFiles: [
             join(import.meta.dirname, 'scripts/loopback-only.ts'),
             join(import.meta.dirname, 'packages/dashboard/test/patience.ts'),

@@ -6,15 +6,6 @@ const SELECTIONS: readonly Selection[] = ['default', 'slow', 'all']
 /** The selection of this run, from the variable `FF_TESTS`. */
 export const SELECTION = selectionOf(process.env['FF_TESTS'])
 
-/** The files that only the slow tests have. */
-const SLOW = ['test/drills/**/*.test.ts', '{src,test}/**/*.slow.test.{ts,tsx}']
-
-/**
- * The files that are default tests and slow tests: property tests, which then have all runs, and the
- * tests of stores, which then use the databases.
- */
-const BOTH = ['{src,test}/**/*.{property,stores}.test.{ts,tsx}']
-
 /** The least number of runs of a property, unless all of them are fewer. */
 const LEAST_RUNS = 30
 
@@ -35,16 +26,24 @@ export function runs(all: number, selection = SELECTION): number {
   return selection === 'default' ? Math.min(all, Math.max(LEAST_RUNS, Math.ceil(all / 10))) : all
 }
 
-/** Returns the glob patterns of the test files in the folder of a project. */
-export function testFiles(selection = SELECTION) {
-  if (selection === 'slow') return { include: [...SLOW, ...BOTH], exclude: [] }
-  const include = ['{src,test}/**/*.test.{ts,tsx}']
-  return { include, exclude: selection === 'default' ? [...SLOW] : [] }
+/**
+ * Returns the glob patterns of the test files in the folder of a project. Property tests, which then
+ * have all runs, and tests of stores, which then use the databases, are slow tests too.
+ */
+export function testFiles(ending: 'ts' | 'tsx', selection = SELECTION) {
+  const slow = [`test/drills/**/*.test.${ending}`, `{src,test}/**/*.slow.test.${ending}`]
+  if (selection === 'slow') {
+    return { include: [...slow, `{src,test}/**/*.{property,stores}.test.${ending}`], exclude: [] }
+  }
+  return {
+    include: [`{src,test}/**/*.test.${ending}`],
+    exclude: selection === 'default' ? slow : [],
+  }
 }
 
 /** Returns true if the slow tests have a file, whose path is relative to the folder of its project. */
 export function isSlow(path: string): boolean {
-  return /^test[/\\]drills[/\\].*\.test\.ts$|\.(?:slow|property|stores)\.test\.tsx?$/.test(path)
+  return /^test[/\\]drills[/\\].*\.test\.tsx?$|\.(?:slow|property|stores)\.test\.tsx?$/.test(path)
 }
 
 /** Throws if the text is not the name of a selection. */

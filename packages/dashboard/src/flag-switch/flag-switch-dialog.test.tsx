@@ -1,4 +1,3 @@
-// @vitest-environment happy-dom
 import type { Environment } from '@ff/protocol/management'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { cleanup, render, screen } from '@testing-library/react'

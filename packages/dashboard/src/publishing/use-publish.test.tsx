@@ -1,4 +1,3 @@
-// @vitest-environment happy-dom
 import type { Environment, FlagView } from '@ff/protocol/management'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { act, renderHook, waitFor } from '@testing-library/react'

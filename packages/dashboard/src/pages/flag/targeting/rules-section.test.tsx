@@ -1,4 +1,3 @@
-// @vitest-environment happy-dom
 import type { Environment, FlagView } from '@ff/protocol/management'
 import { cleanup, render, screen, within } from '@testing-library/react'
 import { userEvent } from '@testing-library/user-event'

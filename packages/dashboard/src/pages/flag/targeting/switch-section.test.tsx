@@ -1,4 +1,3 @@
-// @vitest-environment happy-dom
 import type { Environment, FlagView } from '@ff/protocol/management'
 import { cleanup, render, screen } from '@testing-library/react'
 import { afterEach, expect, it } from 'vitest'

@@ -1,4 +1,3 @@
-// @vitest-environment happy-dom
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { FakeServer, logInReply, reply } from '../../test/fake-server.ts'
 import { linkTabs } from './link-tabs.ts'

@@ -1,4 +1,3 @@
-// @vitest-environment happy-dom
 import { staleConfigurationCodec } from '@ff/protocol/management'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { FakeServer, ORG, PROJECT, reply } from '../../test/fake-server.ts'

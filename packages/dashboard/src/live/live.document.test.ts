@@ -1,4 +1,3 @@
-// @vitest-environment happy-dom
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { FakeServer, PROJECT, type SentRequest } from '../../test/fake-server.ts'
 import { Session } from '../session/session.ts'
