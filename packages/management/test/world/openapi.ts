@@ -17,7 +17,16 @@ export interface DescribedResponse {
 // biome-ignore lint/suspicious/noExplicitAny: arbitrary parts of the document are read
 type Json = any
 
+interface PathTemplate {
+  readonly template: string
+  /** The segments of the template. */
+  readonly expected: readonly string[]
+  /** The methods of the path, in upper case. */
+  readonly methods: ReadonlySet<string>
+}
+
 const checkers = new WeakMap<OpenApi, Ajv2020>()
+const templates = new WeakMap<OpenApi, readonly PathTemplate[]>()
 
 /** Returns `true` if the document describes an operation. */
 export function isInOpenApi(
@@ -74,22 +83,31 @@ function checkerOf(document: OpenApi): Ajv2020 {
 }
 
 /** Returns the path template of a request; `undefined` if the operation is not described. */
-function templateOf(document: Json, method: string, path: string): string | undefined {
+function templateOf(document: OpenApi, method: string, path: string): string | undefined {
   const segments = path.split('/')
-  const fits = (template: string) => {
-    const expected = template.split('/')
-    return (
+  const found = templatesOf(document).find(
+    ({ expected }) =>
       expected.length === segments.length &&
-      expected.every((part, index) => part === segments[index] || part.startsWith('{'))
-    )
-  }
-  const parameters = (template: string) => template.split('{').length
+      expected.every((part, index) => part === segments[index] || part.startsWith('{')),
+  )
+  return found?.methods.has(method) ? found.template : undefined
+}
+
+/** Returns the path templates of a document in their order of precedence. */
+function templatesOf(document: OpenApi): readonly PathTemplate[] {
+  const cached = templates.get(document)
+  if (cached !== undefined) return cached
+  const parameters = ({ template }: PathTemplate) => template.split('{').length
   // As in the router, fixed segments have precedence over parameters, and methods are upper-case.
-  const [template] = Object.keys(document.paths)
-    .filter(fits)
+  const sorted = Object.entries(document['paths'] as Json)
+    .map(([template, operations]) => ({
+      template,
+      expected: template.split('/'),
+      methods: new Set(Object.keys(operations as Json).map((each) => each.toUpperCase())),
+    }))
     .sort((a, b) => parameters(a) - parameters(b))
-  const methods = Object.keys(template === undefined ? {} : document.paths[template])
-  return methods.some((each) => each.toUpperCase() === method) ? template : undefined
+  templates.set(document, sorted)
+  return sorted
 }
 
 /** Returns the value at a pointer and follows references. */
