@@ -1,6 +1,7 @@
 import { type Capabilities, memory } from '@ff/storage'
 import { expect } from 'vitest'
 import { FakeClock, settle } from '../../../server/test/fake-clock.ts'
+import { ScryptPasswordHasher } from '../../src/node/password-hasher.ts'
 import { openApiDocument } from '../../src/openapi/openapi.ts'
 import { createManagedServer, type ManagedServer } from '../world/managed-server.ts'
 import { expectToFitOpenApi, isInOpenApi } from '../world/openapi.ts'
@@ -43,6 +44,7 @@ export class Installation {
       ...parts,
       clock: this.clock,
       managementRateLimit: 1_000_000,
+      passwordHasher: new ScryptPasswordHasher({ log2N: 4, r: 8, p: 1 }),
     })
   }
 
