@@ -156,6 +156,7 @@ describe('the backoff', () => {
         const next = backoffMs(count + 1, outageMs, () => fraction)
         expect(next).toBeGreaterThanOrEqual(delay)
       }),
+      { numRuns: runs(100) },
     )
   })
 

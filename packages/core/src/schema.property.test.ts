@@ -51,6 +51,7 @@ const large = fc.oneof(
 
 describe('contextSchema for any input', () => {
   it('contextSchema accepts and refuses the same input as parseContext, with the same messages', () => {
+    const numRuns = runs(3000)
     let accepted = 0
     fc.assert(
       fc.property(fc.oneof(anything, single, multi, large, fc.constant({})), (input) => {
@@ -68,8 +69,8 @@ describe('contextSchema for any input', () => {
           expect(issues).toEqual(error.details?.issues)
         }
       }),
-      { numRuns: runs(3000) },
+      { numRuns },
     )
-    expect(accepted).toBeGreaterThan(300)
+    expect(accepted).toBeGreaterThan(numRuns / 10)
   })
 })

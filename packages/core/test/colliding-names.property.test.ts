@@ -151,6 +151,7 @@ function alone({ version, flags, segments }: FlagSetDefinition, key: string): Fl
 
 describe('Flags, segments and conditions with similar names', () => {
   it('Every flag has the same result and the same faults as in a flag set of its own', () => {
+    const numRuns = runs(5_000)
     const reasons = new Map<string, number>()
     fc.assert(
       fc.property(anyDefinition, (definition) => {
@@ -167,10 +168,10 @@ describe('Flags, segments and conditions with similar names', () => {
           reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
         }
       }),
-      { numRuns: runs(5_000) },
+      { numRuns },
     )
     for (const reason of ['TARGETING_MATCH', 'STATIC', 'DEFAULT', 'ERROR']) {
-      expect(reasons.get(reason)).toBeGreaterThan(100)
+      expect(reasons.get(reason)).toBeGreaterThan(numRuns / 50)
     }
   }, 60_000)
 })

@@ -7,6 +7,7 @@ import { anyPlants, planted } from '../../test/odd-values.ts'
 
 describe('definitionFaultIncrementally and flagSetDefinitionSchema', () => {
   it('The guards and the schema return the same path of a fault for any definition with replaced, inserted or removed members', () => {
+    const numRuns = runs(3000)
     const counts = { accepted: 0, refused: 0 }
     const anyPlanted = fc.tuple(anyDefinition, anyPlants).map((parts) => planted(...parts))
     fc.assert(
@@ -15,9 +16,9 @@ describe('definitionFaultIncrementally and flagSetDefinitionSchema', () => {
         expect(path).toBe(pathBySchema(definition))
         counts[path === undefined ? 'accepted' : 'refused'] += 1
       }),
-      { numRuns: runs(3000) },
+      { numRuns },
     )
-    expect(counts.accepted).toBeGreaterThan(300)
-    expect(counts.refused).toBeGreaterThan(300)
+    expect(counts.accepted).toBeGreaterThan(numRuns / 10)
+    expect(counts.refused).toBeGreaterThan(numRuns / 10)
   })
 })

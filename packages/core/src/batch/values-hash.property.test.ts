@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../../scripts/test-selection.ts'
 import { anyContext } from '../../test/context-arbitraries.ts'
 import { anyChange, anyDefinition, anyNow } from '../../test/definition-arbitraries.ts'
 import { jsonOf, onlyFlags } from '../all-flags.ts'
@@ -17,6 +18,7 @@ describe('valuesHash', () => {
         expect(here).toMatch(/^[0-9a-f]{32}$/)
         expect(elsewhere).toBe(here)
       }),
+      { numRuns: runs(100) },
     )
   })
 
@@ -36,6 +38,7 @@ describe('valuesHash', () => {
           }
         }
       }),
+      { numRuns: runs(100) },
     )
   })
 
@@ -46,6 +49,7 @@ describe('valuesHash', () => {
         expect(valuesHash(onlyFlags(all, () => true))).toBe(valuesHash(all))
         expect(valuesHash(onlyFlags(all, () => false))).toBe('0'.repeat(32))
       }),
+      { numRuns: runs(100) },
     )
   })
 })

@@ -23,6 +23,7 @@ const alsoKept = fc.array(
 
 describe('ContextEvaluation', () => {
   it('A flag without unknown reads has the same result for a context that another flag set reduced', () => {
+    const numRuns = runs(3000)
     let decided = 0
     let undecided = 0
     fc.assert(
@@ -58,9 +59,9 @@ describe('ContextEvaluation', () => {
           }
         },
       ),
-      { numRuns: runs(3000) },
+      { numRuns },
     )
-    expect(Math.min(decided, undecided)).toBeGreaterThan(500)
+    expect(Math.min(decided, undecided)).toBeGreaterThan(numRuns / 6)
   })
 
   it('A flag has no unknown reads for a context that its own flag set reduced', () => {

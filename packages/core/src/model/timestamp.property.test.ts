@@ -100,6 +100,7 @@ describe('parseTimestamp for any text', () => {
         const timestamp = parseTimestamp(text)
         expect(timestamp === undefined || Number.isSafeInteger(timestamp)).toBe(true)
       }),
+      { numRuns: runs(100) },
     )
   })
 })

@@ -76,6 +76,7 @@ describe('compareSemver for any versions', () => {
         const parsed = parseSemver(text)
         if (parsed !== undefined) expect(text).toMatch(/^[vV]?\d/)
       }),
+      { numRuns: runs(100) },
     )
   })
 })

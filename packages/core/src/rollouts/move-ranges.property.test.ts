@@ -55,6 +55,7 @@ describe('moveRanges', () => {
         }
         expect(after.at(-1)?.to ?? 0).toBeLessThanOrEqual(BUCKETS)
       }),
+      { numRuns: runs(100) },
     )
   })
 
@@ -67,6 +68,7 @@ describe('moveRanges', () => {
         const least = increases.reduce((sum, change) => sum + change, 0)
         expect(movedPercentage(ranges, moveRanges(ranges, shares))).toBe(least / 1000)
       }),
+      { numRuns: runs(100) },
     )
   })
 
@@ -92,6 +94,7 @@ describe('moveRanges', () => {
         expect(undone).toEqual(ranges)
         expect(moveRanges(undone, shares, after)).toEqual(after)
       }),
+      { numRuns: runs(100) },
     )
   })
 
@@ -100,6 +103,7 @@ describe('moveRanges', () => {
       fc.property(anyState, anyShares, ({ ranges, shares }, previous) => {
         expect(moveRanges(ranges, [...shares].reverse(), rangesOf(previous))).toEqual(ranges)
       }),
+      { numRuns: runs(100) },
     )
   })
 
@@ -109,6 +113,7 @@ describe('moveRanges', () => {
         const after = moveRanges(ranges, shares)
         expect(after.length).toBeLessThanOrEqual(ranges.length + IDS.length + 1)
       }),
+      { numRuns: runs(100) },
     )
   })
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../../scripts/test-selection.ts'
 import { BUCKETS, bucketOf } from './bucket.ts'
 import { pickVariation, rangesOf } from './rollout.ts'
 
@@ -23,6 +24,7 @@ describe('rangesOf', () => {
           expect(pickVariation(low, bucket)).toBeDefined()
         }
       }),
+      { numRuns: runs(100) },
     )
   })
 
@@ -43,6 +45,7 @@ describe('rangesOf', () => {
           expect(sizes.get(variationId) ?? 0).toBe(Math.round(weight * 1000))
         }
       }),
+      { numRuns: runs(100) },
     )
   })
 })

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../../scripts/test-selection.ts'
 import { anyConfiguration, namesById } from '../../test/draft/any-configuration.ts'
 import { isSame } from './configuration.ts'
 import { configurationDifferences } from './differences.ts'
@@ -13,6 +14,7 @@ describe('configurationDifferences', () => {
         const found = configurationDifferences(before, after, options)
         expect(found.length === 0).toBe(isSame(before, after))
       }),
+      { numRuns: runs(100) },
     )
   })
 })

@@ -88,6 +88,7 @@ describe('rolloutMoves', () => {
         }
         expect(new Map(shares)).toEqual(sizes)
       }),
+      { numRuns: runs(100) },
     )
   })
 
@@ -104,6 +105,7 @@ describe('rolloutMoves', () => {
           expect(moves).toMatchObject({ isReassigned: true, isExact: true })
           expect(moves.movedPercentage).toBeCloseTo(reshuffledPercentage(was ?? [], is ?? []), 6)
         }),
+        { numRuns: runs(100) },
       )
     },
   )

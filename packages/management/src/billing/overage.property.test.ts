@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../../scripts/test-selection.ts'
 import { type ApiCallTerms, overageOf } from './overage.ts'
 
 const most = 1_000_000_000_000
@@ -29,6 +30,7 @@ describe('Overage', () => {
         expect([freeCalls, blocks]).toEqual([Number(free), Number(expected)])
         if (cents <= BigInt(Number.MAX_SAFE_INTEGER)) expect(eurCents).toBe(Number(cents))
       }),
+      { numRuns: runs(100) },
     )
   })
 
@@ -44,6 +46,7 @@ describe('Overage', () => {
         }
         expect(overageOf(plan, freeCalls + plan.overageBlockSize + 1).blocks).toBe(2)
       }),
+      { numRuns: runs(100) },
     )
   })
 
@@ -56,6 +59,7 @@ describe('Overage', () => {
         const generous = { ...plan, graceBufferPct: plan.graceBufferPct + more }
         expect(overageOf(generous, used).blocks).toBeLessThanOrEqual(overageOf(plan, used).blocks)
       }),
+      { numRuns: runs(100) },
     )
   })
 
@@ -65,6 +69,7 @@ describe('Overage', () => {
         const unlimited = { ...plan, maxApiCalls: null }
         expect(overageOf(unlimited, used)).toEqual({ freeCalls: null, blocks: 0, eurCents: 0 })
       }),
+      { numRuns: runs(100) },
     )
   })
 })

@@ -10,7 +10,6 @@ const PEOPLE = Array.from({ length: 60 }, (_, index) => {
   return { kind: 'user', key: `u${index}`, plan: ['pro', 'free', 'team'][index % 3] ?? '' }
 })
 const HOUR_MS = 3_600_000
-const RUNS = runs(sized({ full: 200, small: 15 }))
 
 /** The same configuration in `staging`, made with the endpoints of single records. */
 class Twin {
@@ -94,6 +93,6 @@ it('A published configuration is returned unchanged, and evaluates as if made wi
         }
       },
     ),
-    { numRuns: RUNS },
+    { numRuns: runs(sized({ full: 200, small: 15 })) },
   )
 }, 600_000)

@@ -7,7 +7,7 @@ import { Oracle } from './oracle.ts'
 import { openPreviewScene, type PreviewScene } from './preview-scene.ts'
 import { anyMakeChange, fill, ORIGINALS, type RandomChange } from './random-drafts.ts'
 
-const SCENES = runs(sized({ full: 100, small: 6 }))
+const numRuns = runs(sized({ full: 100, small: 6 }))
 const DRAFTS = 40
 
 const anyDraft = fc.record({
@@ -92,9 +92,9 @@ it('A preview equals the evaluation of every original context with the published
         await scene.flags.close()
       },
     ),
-    { numRuns: SCENES, endOnFailure: true },
+    { numRuns, endOnFailure: true },
   )
-  expect(totals.previews - totals.refused).toBeGreaterThan(SCENES * DRAFTS * 0.4)
+  expect(totals.previews - totals.refused).toBeGreaterThan(numRuns * DRAFTS * 0.4)
   expect(Math.min(totals.determined, totals.undetermined, totals.moved)).toBeGreaterThan(200)
   process.stdout.write(`${JSON.stringify(totals)}\n`)
 }, 1_200_000)

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { runs } from '../../../../scripts/test-selection.ts'
 import { type Ranked, Ranking } from './ranking.ts'
 
 const step = fc.record({
@@ -27,5 +28,6 @@ it('A ranking returns its largest item after any additions, changes and removals
         for (const one of items) expect(one.rank !== -1).toBe(present.has(one))
       }
     }),
+    { numRuns: runs(100) },
   )
 })

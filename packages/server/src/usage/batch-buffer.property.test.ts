@@ -1,6 +1,7 @@
 import { FlagError } from '@ff/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../../scripts/test-selection.ts'
 import { type Logger, silentLogger } from '../runtime/logger.ts'
 import { BatchBuffer } from './batch-buffer.ts'
 
@@ -68,7 +69,7 @@ describe('BatchBuffer', () => {
       expect(namesOf(scene.dropped)).toEqual(upTo(length).filter((row) => bad.includes(row)))
       expect([scene.buffer.size, scene.buffer.dropped]).toEqual([0, scene.dropped.length])
     })
-    await fc.assert(property)
+    await fc.assert(property, { numRuns: runs(100) })
   })
 
   it('A batch buffer stops when the store is unavailable, and later writes or drops each remaining row once.', async () => {
@@ -88,7 +89,7 @@ describe('BatchBuffer', () => {
       const all = namesOf([...written, ...dropped])
       expect(all.sort((a, b) => a - b)).toEqual(upTo(length))
     })
-    await fc.assert(property)
+    await fc.assert(property, { numRuns: runs(100) })
   })
 
   it('A batch buffer merges a new row with a row of the same name that could not be written.', async () => {

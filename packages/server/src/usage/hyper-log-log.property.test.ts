@@ -52,6 +52,7 @@ describe('HyperLogLog', () => {
         merged.merge(sketchOf(right))
         expect(merged.toText()).toBe(sketchOf([...left, ...right]).toText())
       }),
+      { numRuns: runs(100) },
     )
   })
 

@@ -1,6 +1,7 @@
 import { canonicalJson } from '@ff/core/fingerprint'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../../../scripts/test-selection.ts'
 import { isLongerJson } from './json-length.ts'
 
 const json = fc.oneof(fc.dictionary(fc.string(), fc.jsonValue()), fc.array(fc.jsonValue()))
@@ -11,7 +12,7 @@ describe('isLongerJson', () => {
       const text = canonicalJson(JSON.parse(JSON.stringify(value)))
       expect(isLongerJson(value, text.length)).toBe(false)
     })
-    fc.assert(property)
+    fc.assert(property, { numRuns: runs(100) })
   })
 
   it('isLongerJson is exact for values without escaped characters, empty arrays and empty objects', () => {
@@ -29,7 +30,7 @@ describe('isLongerJson', () => {
       expect(isLongerJson(value, text.length)).toBe(false)
       expect(isLongerJson(value, text.length - 1)).toBe(true)
     })
-    fc.assert(property)
+    fc.assert(property, { numRuns: runs(100) })
   })
 
   it('isLongerJson ignores members that are undefined, as JSON does', () => {

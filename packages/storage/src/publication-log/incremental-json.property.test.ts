@@ -46,5 +46,6 @@ it('The incremental JSON functions return the same results as `JSON` for short o
       expect(runToEnd(stringifyIncrementally(value))).toBe(written)
       expect(runToEnd(parseIncrementally(written))).toEqual(JSON.parse(written))
     }),
+    { numRuns: runs(100) },
   )
 })
