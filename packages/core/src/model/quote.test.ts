@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { clip, jsonExcerpt, quote, textOf } from './quote.ts'
 
@@ -29,19 +28,6 @@ describe('Quoting of values in messages', () => {
     expect(textOf(null)).toBe('null')
     expect(textOf(undefined)).toBe('')
     expect(quote(Object.create(null))).toBe('"{}"')
-  })
-
-  it('jsonExcerpt returns the start of the JSON text of any JSON value', () => {
-    fc.assert(
-      fc.property(fc.jsonValue({ maxDepth: 8, noUnicodeString: false }), (value) => {
-        expect(jsonExcerpt(value)).toBe(clip(JSON.stringify(value)))
-      }),
-      { numRuns: 5_000 },
-    )
-    const long = { name: 'é"\u2028\n'.repeat(60), ['k'.repeat(300)]: [] }
-    for (const value of [long, [long], { long }]) {
-      expect(jsonExcerpt(value)).toBe(clip(JSON.stringify(value)))
-    }
   })
 
   it('jsonExcerpt names the type of a value that is not JSON, and calls none of its methods', () => {

@@ -1,13 +1,7 @@
-import { createHash } from 'node:crypto'
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { fnv1a32 } from './growthbook.ts'
 import { md5 } from './md5.ts'
 import { sha1 } from './sha1.ts'
-
-const anyText = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }))
-/** Lengths near the ends of blocks, where the padding needs another block. */
-const lengths = [...Array(200).keys(), 1000, 4096]
 
 describe('md5', () => {
   it.each([
@@ -21,12 +15,6 @@ describe('md5', () => {
   ])('md5 hashes %j as specified in RFC 1321', (text, hash) => {
     expect(md5(text)).toBe(hash)
   })
-
-  it('md5 agrees with Node for texts of every length', () => {
-    const expected = (text: string) => createHash('md5').update(text).digest('hex')
-    for (const length of lengths) expect(md5('x'.repeat(length))).toBe(expected('x'.repeat(length)))
-    fc.assert(fc.property(anyText, (text) => md5(text) === expected(text)))
-  })
 })
 
 describe('sha1', () => {
@@ -39,14 +27,6 @@ describe('sha1', () => {
     ],
   ])('sha1 hashes %j as specified in FIPS 180', (text, hash) => {
     expect(sha1(text)).toBe(hash)
-  })
-
-  it('sha1 agrees with Node for texts of every length', () => {
-    const expected = (text: string) => createHash('sha1').update(text).digest('hex')
-    for (const length of lengths) {
-      expect(sha1('x'.repeat(length))).toBe(expected('x'.repeat(length)))
-    }
-    fc.assert(fc.property(anyText, (text) => sha1(text) === expected(text)))
   })
 })
 

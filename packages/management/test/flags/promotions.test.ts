@@ -1,63 +1,11 @@
-import { compileFlagSet } from '@ff/core'
-import { evaluateAll, valuesOf } from '@ff/core/all-flags'
-import type { Environment } from '@ff/protocol/management'
-import fc from 'fast-check'
-import { beforeEach, describe, expect, it } from 'vitest'
-import { type Answer, addressesOf, type Json, type Tenant, World } from '../world/world.ts'
-
-let world: World
-let tenant: Tenant
-let flag: Json
-
-async function begin(): Promise<void> {
-  world = await World.create()
-  tenant = await world.addTenant('Acme')
-  const variations = ['x', 'y', 'z'].map((key) => ({ key, value: key }))
-  const body = { key: 'theme', type: 'string', variations }
-  flag = (await as('POST', addressesOf(tenant).flags, body)).data
-}
-
-beforeEach(begin)
-
-const as = (method: string, path: string, body?: Json): Promise<Answer> =>
-  world.call(method, path, { token: tenant.tokens.editor, body })
-
-/** Returns the path of the flag in an environment. */
-const at = (environment: Environment, path = '') =>
-  `/projects/${tenant.project.id}/envs/${environment.id}/flags/${flag.id}${path}`
-
-const promote = (fields: Json = {}) => {
-  const environments = { from_env_id: tenant.staging.id, to_env_id: tenant.live.id }
-  return as('POST', `${addressesOf(tenant).flag(flag.id)}/promote`, { ...environments, ...fields })
-}
-
-const idOf = (key: string) => flag.variations.find((each: Json) => each.key === key).id
-
-async function addRollout(environment: Environment, fields: Json = {}): Promise<Json> {
-  const half = { strategy: 'percentage', variation_id: idOf('y'), percentage: 50 }
-  return (await as('POST', at(environment, '/rollouts'), { name: 'Half', ...half, ...fields })).data
-}
-
-async function addRule(environment: Environment, fields: Json = {}): Promise<Json> {
-  const body = { name: 'Everybody', conditions: [], ...fields }
-  return (await as('POST', at(environment, '/targeting-rules'), body)).data
-}
-
-const listed = async (environment: Environment, what: string): Promise<Json[]> =>
-  (await as('GET', at(environment, `/${what}?limit=100`))).data.data
-
-async function answersIn({ id }: Environment) {
-  const definition = await world.storage.loadFlagSet(id)
-  if (definition === undefined) throw new Error('nothing is published')
-  const flagSet = compileFlagSet(definition)
-  return Array.from({ length: 200 }, (_, index) => {
-    const context = { kind: 'user', key: `user-${index}`, plan: ['pro', 'free'][index % 2] ?? '' }
-    return { ...valuesOf(evaluateAll(flagSet, context, world.clock.now())) }
-  })
-}
+import { describe, expect, it } from 'vitest'
+import { type Answer, addressesOf, type Json } from '../world/world.ts'
+import { createPromotionScene } from './promotion-scene.ts'
 
 describe('Promotion of a flag', () => {
   it('A promotion makes both environments serve the same results, with one version and one event', async () => {
+    const { world, tenant, flag, as, at, promote, idOf, addRollout, addRule, listed, answersIn } =
+      await createPromotionScene()
     const rollout = await addRollout(tenant.staging)
     await addRule(tenant.staging, { rollout_id: rollout.id })
     const targets = [{ variation_id: idOf('z'), kind: 'user', keys: ['user-1'] }]
@@ -96,6 +44,7 @@ describe('Promotion of a flag', () => {
   })
 
   it('A promotion writes only differences, matches records by name, and removes all others', async () => {
+    const { tenant, promote, idOf, addRollout, addRule, listed } = await createPromotionScene()
     const staged = await addRollout(tenant.staging, { percentage: 60 })
     await addRule(tenant.staging, { rollout_id: staged.id, order_index: 4 })
     const lived = await addRollout(tenant.live)
@@ -126,6 +75,7 @@ describe('Promotion of a flag', () => {
   })
 
   it('The promotion of a rollout can be undone exactly with the previous weights', async () => {
+    const { tenant, as, at, promote, idOf, addRollout } = await createPromotionScene()
     const variants = ['x', 'y'].map((key) => ({ variation_id: idOf(key), weight: 30 }))
     const body = { name: 'Half', strategy: 'variant', variants }
     const lived = (await as('POST', at(tenant.live, '/rollouts'), body)).data
@@ -138,6 +88,7 @@ describe('Promotion of a flag', () => {
   })
 
   it('A repeated promotion changes nothing and returns no differences', async () => {
+    const { world, tenant, promote, idOf, addRollout, addRule } = await createPromotionScene()
     const rollout = await addRollout(tenant.staging)
     await addRule(tenant.staging, { rollout_id: rollout.id })
     await addRule(tenant.staging, { variation_id: idOf('z') })
@@ -149,6 +100,7 @@ describe('Promotion of a flag', () => {
   })
 
   it('A dry run returns the differences of a promotion and changes nothing', async () => {
+    const { world, tenant, promote, idOf, addRollout, addRule } = await createPromotionScene()
     await addRule(tenant.staging, { variation_id: idOf('y') })
     await addRollout(tenant.live)
     const before = [await world.version(tenant.live), await world.audit()]
@@ -164,6 +116,7 @@ describe('Promotion of a flag', () => {
   })
 
   it('A promotion refuses equal, unknown and foreign environments, and unknown fields', async () => {
+    const { world, tenant, as, promote } = await createPromotionScene()
     const others = await world.addTenant('Others')
     for (const [fields, path] of [
       [{ to_env_id: tenant.staging.id }, 'to_env_id'],
@@ -186,6 +139,7 @@ describe('Promotion of a flag', () => {
   })
 
   it('A promotion is refused if the prerequisites in the other environment would become circular', async () => {
+    const { world, tenant, flag, as, promote, idOf } = await createPromotionScene()
     const body = { key: 'other', type: 'boolean' }
     const other = (await as('POST', addressesOf(tenant).flags, body)).data
     const mine = { flag_id: flag.id, variation_ids: [idOf('x')] }
@@ -201,37 +155,4 @@ describe('Promotion of a flag', () => {
     }
     expect([await world.version(tenant.live), await world.audit()]).toEqual(before)
   })
-
-  it('A promotion copies rules with any order indices, even equal ones, without changing results', async () => {
-    const anyRule = fc.record({
-      name: fc.constantFrom('a', 'b'),
-      order_index: fc.nat({ max: 1 }),
-      variation: fc.constantFrom('x', 'y', 'z'),
-      isSplit: fc.boolean(),
-      plan: fc.constantFrom('pro', 'free', null),
-    })
-    const anyRules = fc.array(anyRule, { maxLength: 5 })
-    await fc.assert(
-      fc.asyncProperty(anyRules, anyRules, async (staged, lived) => {
-        await begin()
-        for (const [environment, rules] of [
-          [tenant.staging, staged],
-          [tenant.live, lived],
-        ] as const) {
-          for (const { name, order_index, variation, isSplit, plan } of rules) {
-            const rollout = isSplit ? await addRollout(environment, { name }) : null
-            await addRule(environment, {
-              ...{ name, order_index, rollout_id: rollout?.id ?? null },
-              variation_id: idOf(variation),
-              conditions: plan === null ? [] : [{ attribute: 'plan', operator: 'eq', value: plan }],
-            })
-          }
-        }
-        expect((await promote()).status).toBe(200)
-        expect(await answersIn(tenant.live)).toEqual(await answersIn(tenant.staging))
-        expect((await promote()).data.differences).toEqual([])
-      }),
-      { numRuns: 60 },
-    )
-  }, 60_000)
 })
