@@ -44,6 +44,15 @@ function testFilesBelow(folder: string): readonly string[] {
   })
 }
 
+/**
+ * Returns the calls of `fc.assert` and `fc.check` in a formatted file. Each call ends at the first
+ * line that is not indented more than its first line.
+ */
+function randomAssertionsIn(text: string): readonly string[] {
+  const call = /^( *)(?! ).*\bfc\.(?:assert|check)\(.*(?:\n(?:\1 .*)?(?=\n))*(?:\n\1[})].*)?/gm
+  return text.match(call) ?? []
+}
+
 describe('The test files of each value of FF_TESTS', () => {
   const byDefault = filesOf(scripts.test, undefined)
   const slow = filesOf(scripts['test:slow'], 'slow')
@@ -101,4 +110,29 @@ it('By default, a property has a tenth of its runs and at least 30, and otherwis
   ])
   expect([10, 20_000].map((all) => runs(all, 'slow'))).toEqual([10, 20_000])
   expect([10, 20_000].map((all) => runs(all, 'all'))).toEqual([10, 20_000])
+})
+
+describe('The random tests', () => {
+  const files = testFilesBelow('packages').map((file) => {
+    const text = readFileSync(join(root, file), 'utf8')
+    return { file, text, assertions: randomAssertionsIn(text) }
+  })
+  const random = files.filter(({ assertions }) => assertions.length > 0)
+  const properties = files.filter(({ file }) => file.includes('.property.test.'))
+
+  it('Only property tests, slow tests and drills use random data', () => {
+    const permitted = /\.(?:property|slow)\.test\.tsx?$|\/test\/drills\//
+    const others = random.filter(({ file }) => !permitted.test(file))
+    expect(random.length).toBeGreaterThan(40)
+    expect(others.map(({ file }) => file)).toEqual([])
+  })
+
+  it('Every assertion of a property test has a number of runs that depends on FF_TESTS', () => {
+    const withoutNumber = properties.filter(({ assertions }) =>
+      assertions.some((assertion) => !/\bnumRuns\b/.test(assertion)),
+    )
+    expect(withoutNumber.map(({ file }) => file)).toEqual([])
+    const fixed = properties.filter(({ text }) => /\bnumRuns(?::| =) (?!runs\()/.test(text))
+    expect(fixed.map(({ file }) => file)).toEqual([])
+  })
 })
