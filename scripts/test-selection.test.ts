@@ -105,11 +105,11 @@ it('The tests of stores use the embedded stores by default, and the databases am
 })
 
 it('By default, a property has a tenth of its runs and at least 30, and otherwise all of them', () => {
-  expect([10, 30, 100, 300, 301, 20_000].map((all) => runs(all, 'default'))).toEqual([
+  expect([10, 30, 100, 300, 301, 20_000].map((all) => runs(all, 30, 'default'))).toEqual([
     10, 30, 30, 30, 31, 2000,
   ])
-  expect([10, 20_000].map((all) => runs(all, 'slow'))).toEqual([10, 20_000])
-  expect([10, 20_000].map((all) => runs(all, 'all'))).toEqual([10, 20_000])
+  expect([10, 20_000].map((all) => runs(all, 30, 'slow'))).toEqual([10, 20_000])
+  expect([10, 20_000].map((all) => runs(all, 30, 'all'))).toEqual([10, 20_000])
 })
 
 describe('The random tests', () => {

@@ -21,9 +21,12 @@ export function storeNames(selection = SELECTION): readonly StoreName[] {
   return selection === 'slow' ? DATABASES : [...EMBEDDED_STORES, ...DATABASES]
 }
 
-/** Returns the number of runs of a property that has `all` runs at most. */
-export function runs(all: number, selection = SELECTION): number {
-  return selection === 'default' ? Math.min(all, Math.max(LEAST_RUNS, Math.ceil(all / 10))) : all
+/**
+ * Returns the number of runs of a property that has `all` runs at most. By default, that is a tenth of
+ * them and at least `least`, which is greater if the test expects rare cases.
+ */
+export function runs(all: number, least = LEAST_RUNS, selection = SELECTION): number {
+  return selection === 'default' ? Math.min(all, Math.max(least, Math.ceil(all / 10))) : all
 }
 
 /**

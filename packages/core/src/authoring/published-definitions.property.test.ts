@@ -125,7 +125,7 @@ const topicOf = (each: DefinitionChange) =>
   each.kind === 'segmentKeys' ? each.segmentId : `${each.kind} ${each.id}`
 
 it('A change is refused if and only if it introduces an error that a compilation of the whole flag set finds.', () => {
-  const numRuns = runs(200)
+  const numRuns = runs(200, 100)
   let refused = 0
   let accepted = 0
   const check = (first: FlagSetDefinition, steps: readonly Step[]) => {
@@ -149,7 +149,6 @@ it('A change is refused if and only if it introduces an error that a compilation
   }
   fc.assert(fc.property(start, fc.array(step, { maxLength: 12 }), check), {
     numRuns,
-    interruptAfterTimeLimit: 20_000,
   })
   expect(Math.min(refused, accepted)).toBeGreaterThan(numRuns / 4)
-}, 60_000)
+})

@@ -273,7 +273,7 @@ it('The summaries of all flags equal those derived from flag sets and records, a
         }
       },
     ),
-    { numRuns: runs(80) },
+    { numRuns: runs(80, 80) },
   )
   const all = ['off', 'everybody', 'rules', 'rollout', 'experiment', 'gradual']
   expect([...shapes].sort()).toEqual([...all, 'differs: false', 'differs: true'].sort())

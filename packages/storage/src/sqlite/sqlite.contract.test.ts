@@ -2,14 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
-import { openMigratedSqlite } from '../../test/migrated-file.ts'
 import { severalWritersContract, storageContract } from '../contract/contract.ts'
 import { sqlite } from './sqlite.ts'
 
 // #region contract
 storageContract('SQLite, a file', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ff-sqlite-'))
-  const storage = openMigratedSqlite(join(folder, 'flags.db'))
+  const { storage } = sqlite({ path: join(folder, 'flags.db') })
   const close = async () => {
     await storage.close()
     await rm(folder, { recursive: true })
