@@ -34,6 +34,7 @@ if (refusals.length > 0) {
 } else {
   pnpm(['audit:known'])
   pnpm(['test'])
+  pnpm(['test:slow'])
   // Builds all packages, and checks their tarballs.
   pnpm(['check'])
   // Skips versions that are already published, so that an interrupted release can be repeated.
