@@ -11,6 +11,7 @@ export default defineConfig({
     isolate: false,
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     exclude: [
+      // Without this line, the property tests run too.
       '**/*.property.test.ts',
       'test/main-entry.test.ts',
       'test/exports.test.ts',
