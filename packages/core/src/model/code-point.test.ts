@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { compareCodePoints } from './code-point.ts'
+import { compareCodePoints, sortByCodePoints } from './code-point.ts'
 
 describe('compareCodePoints', () => {
   it('An unpaired surrogate is between U+D7FF and U+E000, and every pair is after U+FFFF', () => {
@@ -28,5 +28,12 @@ describe('compareCodePoints', () => {
 
   it('An emoji is after the letters of the basic plane', () => {
     expect(['😀', '～', 'a', ''].sort(compareCodePoints)).toEqual(['', 'a', '～', '😀'])
+  })
+})
+
+describe('sortByCodePoints', () => {
+  it('sortByCodePoints sorts texts with and without an emoji by their code points', () => {
+    expect(sortByCodePoints(['b', '', 'a'])).toEqual(['', 'a', 'b'])
+    expect(sortByCodePoints(['😀', 'b', '～', 'a'])).toEqual(['a', 'b', '～', '😀'])
   })
 })
