@@ -61,7 +61,7 @@ describe('explainFlag', () => {
           reasons.add(detail.reason)
         }
       }),
-      { numRuns: runs(1_000) },
+      { numRuns: runs(1_000, 300) },
     )
     expect(reasons.size).toBe(6)
   })

@@ -102,7 +102,7 @@ describe('unreachableRules', () => {
           expect(unreachable.map((each) => each.ruleId)).not.toContain(ruleId)
         }
       }),
-      { numRuns: runs(1000, 1000) },
+      { numRuns: runs(10_000, 3000) },
     )
     for (const count of Object.values(found)) expect(count).toBeGreaterThan(0)
   })
