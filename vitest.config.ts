@@ -35,10 +35,9 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['@ff/source', 'node', 'development|production'] } },
   test: {
     maxWorkers: '100%',
-    // Property tests run thousands of cases, possibly on a busy machine.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
-    // A limit for hangs only: tests wait for events, however slow the machine is.
+    // The limits only end tests that hang: tests wait for events, however slow the machine is.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
     // The files of a project share the loaded modules. Loading them again takes longer than most tests.
     isolate: false,
@@ -91,8 +90,6 @@ export default defineConfig({
           include: ['test/e2e/**/*.e2e.ts'],
           // Each file starts a server and a browser, and some measure times.
           fileParallelism: false,
-          testTimeout: 300_000,
-          hookTimeout: 120_000,
         },
       },
       {

@@ -22,7 +22,6 @@ const ADMIN_TOKEN = 'an-administrators-own-token'
 const CONTEXTS = sized({ full: 10_000, small: 300 })
 /** The number of changes after which the backup under load begins. */
 const CHANGES = sized({ full: 300, small: 10 })
-const SLOW = { timeout: 180_000 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the test checks the shape of responses
 type Json = any
@@ -103,7 +102,7 @@ function historyOf(config: StoreConfig) {
   })
 }
 
-describe('servers with one database', SLOW, () => {
+describe('servers with one database', () => {
   it('Two servers that start together on an empty database create one demo, and the changes of each reach the other', async () => {
     const servers = [start(), start()]
     const urls = await Promise.all(servers.map((each) => each.listening()))
@@ -210,7 +209,7 @@ async function valuesIn(config: StoreConfig): Promise<readonly unknown[]> {
   }
 }
 
-describe('copy', SLOW, () => {
+describe('copy', () => {
   it('A data folder that is copied to PostgreSQL keeps the values of all flags, and is copied once', async () => {
     const schema = await newSchema()
     const file = { dataDir: join(folder, 'file') }

@@ -6,7 +6,6 @@ import { dataFileOf } from '../src/data-folder/data-folder.ts'
 import { DEMO_USERS } from '../src/demo/demo-traffic.ts'
 import { RunningStandalone } from './running-standalone.ts'
 
-const SLOW = { timeout: 120_000 }
 const TOKEN = 'an-administrators-own-token'
 
 // biome-ignore lint/suspicious/noExplicitAny: the test reads parts of responses
@@ -48,7 +47,6 @@ async function end(server: RunningStandalone): Promise<void> {
 
 it.each(['1', '2'])(
   'With FF_DEMO_TRAFFIC=1, one of %s process(es) evaluates for each user in turn, and the server stops',
-  SLOW,
   async (workers) => {
     const first = start({ FF_DEMO_TRAFFIC: '1', FF_WORKERS: workers })
     const url = await first.listening()

@@ -54,7 +54,7 @@ async function createLaterStore(path: string): Promise<void> {
   database.close()
 }
 
-describe('a start that fails', { timeout: 60_000 }, () => {
+describe('a start that fails', () => {
   it('A data folder that is a file, or that is in a file, is refused with one line', () => {
     writeFileSync(dataDir, 'mine')
     expect(failureOf()).toBe(

@@ -12,7 +12,6 @@ import { RunningStandalone } from './running-standalone.ts'
 const KILLS = sized({ full: 10, small: 4 })
 /** The flags of the demo shop. */
 const FLAGS = 16
-const SLOW = { timeout: 240_000 }
 
 /** The credentials that a first start prints. */
 interface Credentials {
@@ -92,7 +91,6 @@ async function occupiedPort(): Promise<string> {
 
 it.each(['1', '2'])(
   'A first start with a busy port, in %s process(es), creates nothing, and the next one prints working credentials',
-  SLOW,
   async (workers) => {
     const dataDir = newDataDir()
     const port = await occupiedPort()
@@ -163,7 +161,7 @@ it('A first start that is killed at random moments is repeated, until its creden
   }
 })
 
-it('A store that was used is kept by all later starts, killed or not', SLOW, async () => {
+it('A store that was used is kept by all later starts, killed or not', async () => {
   const dataDir = newDataDir()
   const first = run(dataDir)
   const url = await first.listening()

@@ -24,9 +24,7 @@ async function manage(url: string, method: 'GET' | 'PUT', body?: object): Promis
   return data
 }
 
-it('Workers with PostgreSQL and Redis start without Redis, and use it as soon as it is reachable', {
-  timeout: 120_000,
-}, async () => {
+it('Workers with PostgreSQL and Redis start without Redis, and use it as soon as it is reachable', async () => {
   const { url: databaseUrl } = await newPostgresSchema()
   const redis = await startRedis(['--requirepass', PASSWORD])
   await redis.stop()

@@ -94,9 +94,7 @@ async function useCredentials(output: string, url: string): Promise<string[]> {
   ]
 }
 
-it('After a first start and its use, no secret is in the data folder, in the log or in the address of a request', {
-  timeout: 120_000,
-}, async () => {
+it('After a first start and its use, no secret is in the data folder, in the log or in the address of a request', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'ff-searched-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const dataDir = join(folder, 'data')

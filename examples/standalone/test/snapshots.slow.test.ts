@@ -11,7 +11,6 @@ import { RunningStandalone } from './running-standalone.ts'
 
 const ADMIN_TOKEN = 'an-administrators-own-token'
 const FLAG = '/projects/shop/envs/live/flags/checkout-enabled'
-const SLOW = { timeout: 120_000 }
 
 const folder = mkdtempSync(join(tmpdir(), 'ff-standalone-snapshots-'))
 const snapshotDir = join(folder, 'snapshots')
@@ -41,7 +40,7 @@ async function stop(standalone: RunningStandalone): Promise<void> {
 
 beforeAll(async () => {
   database = await PostgresProcess.start({ isDurable: true })
-}, 60_000)
+})
 
 afterAll(async () => {
   for (const standalone of running) await standalone.kill()
@@ -77,7 +76,7 @@ async function isNewestSaved(url: string): Promise<boolean> {
 
 const statusOf = async (url: string) => (await stateOf(url)).status
 
-describe('a server with FF_SNAPSHOT_DIR whose database is unavailable at the start', SLOW, () => {
+describe('a server with FF_SNAPSHOT_DIR whose database is unavailable at the start', () => {
   let sdkKey = ''
 
   async function isCheckoutEnabled(url: string): Promise<unknown> {
@@ -171,7 +170,7 @@ describe('a server with FF_SNAPSHOT_DIR whose database is unavailable at the sta
   })
 })
 
-describe('a folder for snapshots that cannot be used', SLOW, () => {
+describe('a folder for snapshots that cannot be used', () => {
   it('It ends the start with one sentence that names FF_SNAPSHOT_DIR', async () => {
     const file = join(folder, 'file')
     writeFileSync(file, '')

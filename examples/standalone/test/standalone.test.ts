@@ -97,9 +97,7 @@ describe('the standalone server with its demo shop', () => {
     expect(text).not.toContain(ADMINISTRATOR.password)
   })
 
-  it('The demo rollouts split ten thousand users by the weights and each user by the ranges', {
-    timeout: 60_000,
-  }, async () => {
+  it('The demo rollouts split ten thousand users by the weights and each user by the ranges', async () => {
     const flagSet = await readFlagSet()
     const layoutOf = expectedValueOf(flagSet, 'product-page-layout')
     const checkoutOf = expectedValueOf(flagSet, 'new-checkout')

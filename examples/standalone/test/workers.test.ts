@@ -42,7 +42,7 @@ beforeAll(async () => {
   inProject = `/projects/${project.id}`
   const environments = (await manage('GET', `${inProject}/envs`)).data
   inLive = `${inProject}/envs/${environments.find((each: Json) => each.is_default).id}`
-}, 90_000)
+})
 
 afterAll(async () => {
   await standalone.destroy()
@@ -134,7 +134,7 @@ async function pendingPolls(): Promise<number> {
   return [...polls.values()].reduce((sum, count) => sum + count, 0)
 }
 
-describe('several workers', { timeout: 120_000 }, () => {
+describe('several workers', () => {
   it('A change on one worker reaches sockets, polls and requests on all workers', async () => {
     const { key } = await createKey()
     const flagId = await createFlag('reaches-all')
@@ -228,7 +228,7 @@ async function writeDuring(work: (acknowledged: readonly string[]) => Promise<vo
   return acknowledged
 }
 
-describe('workers that are killed', { timeout: 240_000 }, () => {
+describe('workers that are killed', () => {
   it('Killed workers lose no acknowledged write, do not block writers, and are replaced', async () => {
     const acknowledged = await writeDuring(async (written) => {
       const moreAreWritten = async () => {
@@ -265,7 +265,7 @@ async function allFlagKeys(): Promise<ReadonlySet<string>> {
   return keys
 }
 
-describe('SIGTERM', { timeout: 120_000 }, () => {
+describe('SIGTERM', () => {
   it('SIGTERM ends all workers gracefully: polls respond, sockets close with 1001, writes are kept', async () => {
     const { key } = await createKey()
     await expect.poll(async () => (await evaluate(key)).status).toBe(200)

@@ -30,7 +30,7 @@ describe('The built main entry', () => {
       encoding: 'utf8',
     })
     expect(status, stderr).toBe(0)
-  }, 60_000)
+  })
   afterAll(() => rmSync(output, { recursive: true }))
 
   it('The built main entry imports only one hash function: no schemas, regular expressions or built-ins', () => {

@@ -100,7 +100,7 @@ describe('The Kubernetes manifests', () => {
     new Model(manifest).validate()
   })
 
-  it('have no unknown fields', { timeout: 240_000 }, () => {
+  it('have no unknown fields', () => {
     expect(typeErrors(manifests.map(([, value]) => [typeOf(value.kind), value]))).toEqual([])
     const wrong = { ...manifests[0]?.[1], replica: 2 }
     expect(typeErrors([[typeOf(wrong.kind), wrong]])).toHaveLength(1)
@@ -124,7 +124,7 @@ describe('The Kubernetes manifests', () => {
 })
 
 describe('grafana-dashboard.json', () => {
-  it('has the type of a dashboard of Grafana', { timeout: 240_000 }, () => {
+  it('has the type of a dashboard of Grafana', () => {
     const dashboard = JSON.parse(read('grafana-dashboard.json'))
     const type = "import('@grafana/schema').Dashboard"
     expect(typeErrors([[type, dashboard]])).toEqual([])

@@ -43,7 +43,7 @@ beforeAll(async () => {
     const opened = Array.from({ length: Math.min(20, SOCKETS - n) }, (_, k) => open(key, n + k))
     sockets.push(...(await Promise.all(opened)))
   }
-}, 120_000)
+})
 
 afterAll(async () => {
   for (const socket of sockets) socket.terminate()
@@ -120,7 +120,7 @@ async function untilTotal(ws: number, instances: number): Promise<void> {
   await expect.poll(current).toEqual([ws, 0, instances])
 }
 
-describe('live events of several workers', { timeout: 120_000 }, () => {
+describe('live events of several workers', () => {
   it('A switch reaches all sockets, and the streams of all workers report it within a second', async () => {
     await untilTotal(SOCKETS, WORKERS)
     // Connections are distributed in turn, so that each worker has streams.

@@ -15,9 +15,7 @@ const answers = fc.array(fc.record({ context: anyContext, now: anyNow }), {
 })
 
 describe('evaluateTogether', () => {
-  it('evaluateTogether returns the same results as the reference implementation for any definition', {
-    timeout: 120_000,
-  }, () => {
+  it('evaluateTogether returns the same results as the reference implementation for any definition', () => {
     fc.assert(
       fc.property(anyDefinition, answers, (definition, requests) => {
         const flagSet = compileFlagSet(definition)

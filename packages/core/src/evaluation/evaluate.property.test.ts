@@ -12,9 +12,7 @@ import { compileFlagSet } from './flag-set.ts'
 import { outcomeCodeOf } from './outcome.ts'
 
 describe('Evaluation of any definition for any context', () => {
-  it('Every evaluation returns a valid result, is repeatable and modifies no input', {
-    timeout: 120_000,
-  }, () => {
+  it('Every evaluation returns a valid result, is repeatable and modifies no input', () => {
     fc.assert(
       fc.property(anyDefinition, anyContext, anyNow, (definition, context, now) => {
         deepFreeze(definition)

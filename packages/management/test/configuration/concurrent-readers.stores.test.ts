@@ -33,7 +33,7 @@ function numbersIn({ state, targeting_rules: rules, rollouts }: Json): Set<strin
   ])
 }
 
-describe.each(stores)('readers beside publishes (%s)', { timeout: 120_000 }, (_, open) => {
+describe.each(stores)('readers beside publishes (%s)', (_, open) => {
   it('A reader beside publishes never reads parts of two configurations', async () => {
     const { storage, clean } = open()
     const scene = await createConfigurationScene(await World.create(storage))

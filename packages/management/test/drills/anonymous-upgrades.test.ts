@@ -51,7 +51,7 @@ describe('anonymous WebSocket upgrades', () => {
     expect(memory - before.memory).toBeLessThan(MEMORY_LIMIT)
     expect(server.process.exitCode).toBeNull()
     if (IS_FULL) expect(attacked - quiet).toBeLessThanOrEqual(20)
-  }, 120_000)
+  })
 })
 
 /** Starts anonymous clients in a separate process, because they need a core. */

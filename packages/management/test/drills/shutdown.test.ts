@@ -49,7 +49,7 @@ describe('graceful shutdown', () => {
     )
     const again = await startServer(file.path)
     expect((await evaluate(again.url, file.bystanderKey)).data).toEqual({ steady: false })
-  }, 60_000)
+  })
 })
 
 async function pendingPolls({ url }: ServerProcess, { tenant }: DataFile): Promise<number> {

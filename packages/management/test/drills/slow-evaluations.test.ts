@@ -116,7 +116,7 @@ async function runDrill(name: string, rules: readonly Rule[], it: readonly strin
   return counts
 }
 
-describe('evaluations that take long', { timeout: 120_000 }, () => {
+describe('evaluations that take long', () => {
   it('Evaluations with the longest lists and contexts do not slow down other organizations', async () => {
     const listOf = (index: number) =>
       JSON.stringify(

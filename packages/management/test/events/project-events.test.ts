@@ -245,7 +245,7 @@ describe('Last-Event-ID', () => {
     take()
     expect(received).toEqual(expected)
     await reader.leave()
-  }, 120_000)
+  })
 
   const newestVersion = async () => {
     const { data } = await shop.storage.listVersions(shop.mine.live, { page: 1, limit: 1 })

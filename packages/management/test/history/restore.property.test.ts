@@ -202,4 +202,4 @@ it('A restored version is evaluated as before for every context, after any chang
     { numRuns: runs(60) },
   )
   expect(isChanged.size).toBe(2)
-}, 120_000)
+})

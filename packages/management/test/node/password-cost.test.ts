@@ -19,7 +19,7 @@ async function storedHash(options: object): Promise<string> {
   return user?.passwordHash ?? ''
 }
 
-describe('The cost of passwords', { timeout: 60_000 }, () => {
+describe('The cost of passwords', () => {
   afterEach(() => vi.unstubAllEnvs())
 
   it('No option and no environment variable changes the cost with which createManagement hashes passwords.', async () => {

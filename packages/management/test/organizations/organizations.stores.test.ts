@@ -276,7 +276,7 @@ describe.each(stores)('organizations in %s', (_name, openStore) => {
       (each) => each.eventType === 'organization.updated',
     )
     expect(updates.length).toBe(WRITERS * ROUNDS)
-  }, 60_000)
+  })
 
   it('The counts of an organization are correct after concurrent changes', async () => {
     const counts = async () => {

@@ -52,5 +52,5 @@ describe('createDraft', () => {
       }),
       { numRuns: runs(150) },
     )
-  }, 60_000)
+  })
 })

@@ -27,7 +27,7 @@ it('Many instances that start at once on an empty database migrate it once, and 
   )
   expect(connections).toBeLessThanOrEqual(INSTANCES * CONNECTIONS_EACH)
   if (IS_FULL) expect(readyAfterMs).toBeLessThan(10_000)
-}, 120_000)
+})
 
 /** Counts the database sessions of the instances. */
 async function countConnections(url: string): Promise<number> {
