@@ -138,6 +138,8 @@ it('A rollout can be raised, reverted and restored over HTTP, and manipulated da
 function editByHand(sql: string, id: string): void {
   const storage = createRequire(new URL('../../../packages/storage/package.json', import.meta.url))
   const database = new (storage('@photostructure/sqlite').DatabaseSync)(join(dataDir, 'ff.sqlite'))
+  // The server can be writing counts at the same moment.
+  database.exec('pragma busy_timeout = 60000')
   expect(database.prepare(sql).run(id).changes).toBe(1)
   database.close()
 }

@@ -28,6 +28,8 @@ const { DatabaseSync } = (process.getBuiltinModule('node:sqlite') ??
 export function tamper<T>(path: string, work: (database: Database) => T): T {
   const database = new DatabaseSync(path)
   try {
+    // A server can be writing to the file at the same moment.
+    database.exec('pragma busy_timeout = 60000')
     return work(database)
   } finally {
     database.close()
