@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { runs, type Selection, storeNames } from './test-selection.ts'
+import { isSlow, runs, type Selection, storeNames } from './test-selection.ts'
 
 const root = join(import.meta.dirname, '..')
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
@@ -82,6 +82,12 @@ describe('The test files of each value of FF_TESTS', () => {
         .map((name) => join('scripts', name)),
     ]
     expect(all.map((file) => file.replace(/^[\w-]+: /, '')).sort()).toEqual(files.sort())
+  })
+
+  it('The last line of a run counts exactly the files of the slow tests', () => {
+    const inProject = (file: string) =>
+      file.replace(/^[\w-]+: (?:packages\/[\w-]+|examples\/standalone)\//, '')
+    expect(all.filter((file) => isSlow(inProject(file)))).toEqual(slow)
   })
 
   it('Only property tests and tests of stores are both default tests and slow tests', () => {

@@ -39,7 +39,8 @@ export function rateLimiterContract(
 function describeOneWindow(open: () => Promise<RateLimiter>): void {
   it('A rate limit window grants no more requests than its limit', async () => {
     const limiter = await open()
-    const [key, window] = [newId(), present(10)]
+    const key = newId()
+    const window = present(10)
     expect(await limiter.lease(key, window, 4)).toBe(4)
     expect(await limiter.lease(key, window, 4)).toBe(4)
     expect(await limiter.lease(key, window, 4)).toBe(2)
@@ -54,7 +55,8 @@ function describeOneWindow(open: () => Promise<RateLimiter>): void {
 
   it('Concurrent leases are granted exactly the rate limit in total', async () => {
     const limiter = await open()
-    const [key, window] = [newId(), present(100)]
+    const key = newId()
+    const window = present(100)
     const grants = await Promise.all(
       Array.from({ length: 40 }, () => limiter.lease(key, window, 3)),
     )
@@ -63,7 +65,8 @@ function describeOneWindow(open: () => Promise<RateLimiter>): void {
 
   it('Lowering a rate limit within a window does not revoke granted requests', async () => {
     const limiter = await open()
-    const [key, window] = [newId(), present(10)]
+    const key = newId()
+    const window = present(10)
     expect(await limiter.lease(key, window, 8)).toBe(8)
     expect(await limiter.lease(key, { ...window, limit: 5 }, 1)).toBe(0)
     expect(await limiter.lease(key, window, 5)).toBe(2)
@@ -73,7 +76,8 @@ function describeOneWindow(open: () => Promise<RateLimiter>): void {
 function describeSeveralWindows(open: () => Promise<RateLimiter>): void {
   it('Each key has its own rate limit', async () => {
     const limiter = await open()
-    const [first, second, window] = [newId(), '__proto__', present(5)]
+    const [first, second] = [newId(), '__proto__']
+    const window = present(5)
     expect(await limiter.lease(first, window, 5)).toBe(5)
     expect(await limiter.lease(second, window, 5)).toBe(5)
     expect(await limiter.lease(first, window, 1)).toBe(0)
@@ -81,7 +85,8 @@ function describeSeveralWindows(open: () => Promise<RateLimiter>): void {
 
   it('The next rate limit window grants its full limit', async () => {
     const limiter = await open()
-    const [key, window] = [newId(), present(5)]
+    const key = newId()
+    const window = present(5)
     expect(await limiter.lease(key, window, 5)).toBe(5)
     const next = { ...window, startedAt: window.startedAt + MINUTE_MS }
     expect(await limiter.lease(key, next, 5)).toBe(5)
@@ -90,7 +95,8 @@ function describeSeveralWindows(open: () => Promise<RateLimiter>): void {
 
   it('A rate limiter grants requests after the clock has been set back', async () => {
     const limiter = await open()
-    const [key, window] = [newId(), present(5)]
+    const key = newId()
+    const window = present(5)
     expect(await limiter.lease(key, window, 5)).toBe(5)
     const earlier = { ...window, startedAt: window.startedAt - 60 * MINUTE_MS }
     expect(await limiter.lease(key, earlier, 5)).toBe(5)

@@ -37,7 +37,8 @@ describe('createDraft', () => {
   it('A draft over a store returns the same results as a store, and does not change its base', async () => {
     await fc.assert(
       fc.asyncProperty(commands, commands, async (earlier, later) => {
-        const [base, model] = [await openStore(), await openStore()]
+        const base = await openStore()
+        const model = await openStore()
         for (const command of earlier.filter(isOnRecords)) {
           await resultOf(command, base)
           await resultOf(command, model)
