@@ -32,6 +32,43 @@ it('A platform without page events is visible and online.', () => {
   expect(clock.monotonicNow()).toBeGreaterThan(1_000_000)
 })
 
+const response = { status: 200, headers: { get: () => null }, json: async () => ({}) }
+const request = { method: 'POST', body: '{}' }
+
+it('Every request bypasses the caches of the platform.', async () => {
+  const fetch = vi.fn(async () => response)
+  vi.stubGlobal('fetch', fetch)
+  for (const platform of [platformWith({}), platformWith({ fetch })]) {
+    await platform.fetch?.('http://localhost', request)
+    expect(fetch).toHaveBeenLastCalledWith('http://localhost', { ...request, cache: 'no-store' })
+  }
+})
+
+it.each([
+  "The 'cache' field on 'RequestInitializerDict' is not implemented.",
+  'Unsupported cache mode: no-store',
+])('A platform that says "%s" receives requests without the option.', async (message) => {
+  const fetch = vi.fn((_: string, { cache }: { readonly cache?: string }) => {
+    if (cache) throw new TypeError(message)
+    return Promise.resolve(response)
+  })
+  const platform = platformWith({ fetch })
+  expect(await platform.fetch?.('http://localhost', request)).toBe(response)
+  expect(await platform.fetch?.('http://localhost', request)).toBe(response)
+  expect(fetch).toHaveBeenCalledTimes(3)
+})
+
+it('A failed request is not repeated, and the next one bypasses the caches too.', async () => {
+  const fetch = vi.fn((_: string, _request: object) => Promise.reject(new Error('fetch failed')))
+  const platform = platformWith({ fetch })
+  for (let attempt = 1; attempt <= 2; attempt += 1) {
+    await expect(platform.fetch?.('http://cache', request)).rejects.toThrow('fetch failed')
+    expect(
+      fetch.mock.calls.map(([, { cache }]: readonly [string, { cache?: string }]) => cache),
+    ).toEqual(Array(attempt).fill('no-store'))
+  }
+})
+
 it('localStorageCache stores texts in localStorage.', () => {
   const texts: Record<string, string> = {}
   vi.stubGlobal('localStorage', texts)

@@ -63,12 +63,31 @@ const pageLifecycle: Lifecycle = {
   },
 }
 
+/**
+ * Returns a `fetch` that bypasses all caches, because some frameworks cache the responses of every
+ * `fetch`. A platform that refuses the option `cache` does not cache.
+ */
+function uncached(fetch: Fetch): Fetch {
+  let options: { readonly cache?: 'no-store' } = { cache: 'no-store' }
+  return async (url, request) => {
+    try {
+      return await fetch(url, { ...request, ...options })
+    } catch (error) {
+      if (!options.cache || !/'cache'|cache mode/i.test(String(error))) throw error
+      const response = await fetch(url, request)
+      options = {}
+      return response
+    }
+  }
+}
+
 /** Returns the platform on which the code runs, with some parts replaced. */
 export function platformWith(
   parts: { readonly [Part in keyof Platform]?: Platform[Part] | undefined },
 ): Platform {
+  const fetch = parts.fetch ?? globals.fetch?.bind(globals)
   return {
-    fetch: parts.fetch ?? globals.fetch?.bind(globals),
+    fetch: fetch && uncached(fetch),
     webSocket: parts.webSocket ?? globals.WebSocket,
     clock: parts.clock ?? systemClock,
     random: parts.random ?? Math.random,

@@ -60,6 +60,7 @@ export type Fetch = (
     readonly headers?: Readonly<Record<string, string>>
     readonly body?: string
     readonly signal?: unknown
+    readonly cache?: 'no-store'
   },
 ) => Promise<FetchResponse>
 
