@@ -32,18 +32,37 @@ export function createAlarms(clock: Clock): Alarms {
   const pending = new Map<unknown, Alarm>()
   const now = () => clock.monotonicNow()
   let cancel: (() => void) | undefined
+  /** The time of the timer, which can be earlier than the first alarm. */
+  let wakeAt = Infinity
 
-  function arm(): void {
+  function wakeBy(at: number): void {
+    if (at >= wakeAt) return
     cancel?.()
-    cancel = undefined
-    const [first] = [...pending.values()].sort((a, b) => a.at - b.at)
-    if (!first) return
-    // The alarm is due when the timer fires, even if the clock shows an earlier time.
-    cancel = clock.schedule(Math.max(0, first.at - now()), () => {
-      pending.delete(first.name)
-      arm()
-      first.task()
-    })
+    wakeAt = at
+    cancel = clock.schedule(Math.max(0, at - now()), runDue)
+  }
+
+  /** Runs all due alarms in the order of their times. */
+  function runDue(): void {
+    // The alarms are due when the timer fires, even if the clock shows an earlier time.
+    const due = Math.max(wakeAt, now())
+    // No timer is needed until all of them have run.
+    wakeAt = -Infinity
+    const alarms = [...pending.values()].sort((a, b) => a.at - b.at)
+    try {
+      for (const alarm of alarms) {
+        if (alarm.at > due) break
+        // An earlier task can have replaced or cleared the alarm.
+        if (pending.get(alarm.name) !== alarm) continue
+        pending.delete(alarm.name)
+        alarm.task()
+      }
+    } finally {
+      wakeAt = Infinity
+      let first = Infinity
+      for (const { at } of pending.values()) first = Math.min(first, at)
+      wakeBy(first)
+    }
   }
 
   return {
@@ -51,11 +70,13 @@ export function createAlarms(clock: Clock): Alarms {
     set(name, delayMs, task) {
       const at = now() + Math.min(delayMs || 0, MAX_DELAY_MS)
       pending.set(name, { name, at, task })
-      arm()
+      wakeBy(at)
     },
     has: (name) => pending.has(name),
     clear(name) {
-      if (pending.delete(name)) arm()
+      if (!pending.delete(name) || pending.size > 0 || wakeAt < 0) return
+      cancel?.()
+      wakeAt = Infinity
     },
   }
 }
