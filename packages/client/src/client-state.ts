@@ -1,5 +1,6 @@
 import type { FlagType } from '@ff/core/flag-types'
 import type { FlagClientOptions } from './client-interface.ts'
+import type { Address } from './connection/address.ts'
 import { type Alarms, createAlarms } from './connection/alarms.ts'
 import type { ConnectionFailure } from './connection/connection-state.ts'
 import { type Platform, platformWith } from './connection/platform.ts'
@@ -42,9 +43,9 @@ const SAVE_INTERVAL_MS = 1000
 /** Creates the state of a client with the values of the bootstrap and the cache. */
 export function createClientState<Values>(
   options: FlagClientOptions<Values>,
-  url: string,
+  { url, sdkKey }: Address,
 ): ClientState {
-  const { sdkKey, flags, context = {}, bootstrap, cache, overrides, onError } = options
+  const { flags, context = {}, bootstrap, cache, overrides, onError } = options
   const platform = platformWith(options)
   const types = new Map<string, FlagType<unknown>>(Object.entries(flags?.types ?? {}))
   const contextText = contextTextOf(context)

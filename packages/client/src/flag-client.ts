@@ -9,6 +9,7 @@ import {
   useAnswer,
   useCache,
 } from './client-state.ts'
+import { addressIn } from './connection/address.ts'
 import { closeConnection, openConnection, refresh, stateOf } from './connection/connection.ts'
 import type { Connection } from './connection/connection-state.ts'
 import { contextTextOf } from './json/context-text.ts'
@@ -25,18 +26,15 @@ const READY_TIMEOUT_MS = 5000
 
 /**
  * Creates a client, which connects immediately. Throws a `TypeError` if `url` does not begin with
- * `http`, or if `sdkKey` is empty. Afterwards, nothing throws or rejects.
+ * `http`, or if `sdkKey` is empty or has other characters than letters, digits, `_` and `-`. Afterwards, nothing throws or rejects.
  */
 export function createFlagClient<Values>(options: FlagClientOptions<Values>): FlagClient<Values> {
-  const { url: given, sdkKey, transport = 'auto' } = options ?? {}
-  if (!sdkKey || !/^http/.test(given)) {
-    throw new TypeError('`sdkKey` is required, and `url` must begin with http')
-  }
-  const url = given.replace(/\/+$/, '')
-  const state = createClientState(options, url)
+  const address = addressIn(options)
+  const { transport = 'auto' } = options
+  const state = createClientState(options, address)
   const connection = openConnection({
     ...state,
-    url,
+    url: address.url,
     subscription: toSubscription(state.sync),
     transport,
     onCurrent: () => useAnswer(state),

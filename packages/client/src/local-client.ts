@@ -1,6 +1,7 @@
 import { clientView } from '@ff/core/all-flags'
 import type { FlagType } from '@ff/core/flag-types'
 import type { Readiness } from './client-interface.ts'
+import { addressIn } from './connection/address.ts'
 import { closeConnection, openConnection, stateOf } from './connection/connection.ts'
 import { platformWith } from './connection/platform.ts'
 import { contextTextOf } from './json/context-text.ts'
@@ -38,7 +39,7 @@ const CLOSE = 'close'
 
 /**
  * Creates a client that evaluates flags in the process. Throws a `TypeError` if `url` does not begin
- * with `http` or `sdkKey` is empty, and an `Error` in a page of a browser. Afterwards, nothing throws or rejects.
+ * with `http`, or if `sdkKey` is empty or has other characters than letters, digits, `_` and `-`, and an `Error` in a page of a browser. Afterwards, nothing throws or rejects.
  */
 export function createLocalClient<Values>(
   options: LocalClientOptions<Values>,
@@ -76,13 +77,7 @@ export function createLocalClient<Values>(
 }
 
 function createState<Values>(options: LocalClientOptions<Values>): LocalState {
-  const { url, sdkKey } = options ?? {}
-  if (typeof url !== 'string' || !/^https?:/.test(url)) {
-    throw new TypeError('`url` must begin with http, as in http://localhost:4400')
-  }
-  if (!sdkKey || typeof sdkKey !== 'string') {
-    throw new TypeError('`sdkKey` is empty; pass an SDK key of the kind `server`')
-  }
+  const address = addressIn(options)
   if ('window' in globalThis) {
     throw new Error(
       '`createLocalClient` cannot be used in a page, because pages must not receive the rules of flags. Use `createFlagClient` of @ff/client.',
@@ -90,8 +85,7 @@ function createState<Values>(options: LocalClientOptions<Values>): LocalState {
   }
   const { flags, extensions, cache, sources, usage = true, onError } = options
   return createLocalState({
-    url: url.replace(/\/+$/, ''),
-    sdkKey,
+    ...address,
     platform: platformWith(options),
     types: new Map<string, FlagType<unknown>>(Object.entries(flags?.types ?? {})),
     extensions,

@@ -1,0 +1,30 @@
+/** A server, and the SDK key that it accepts. */
+export interface Address {
+  /** The base URL of the server, without a slash at the end. */
+  readonly url: string
+  readonly sdkKey: string
+}
+
+/** White space. Unlike `trim`, it includes the line break U+0085. */
+const SPACE = /^[\s\x85]+|[\s\x85]+$/g
+
+/**
+ * Returns the address in the options of a client. White space around its parts is removed, because a
+ * text from a file ends with a line break. Throws a `TypeError` if `url` does not begin with `http`,
+ * or if `sdkKey` is empty or contains other characters than those of SDK keys.
+ */
+export function addressIn(options: { readonly url?: unknown; readonly sdkKey?: unknown }): Address {
+  const [url, sdkKey] = [options?.url, options?.sdkKey].map((text) => {
+    return typeof text === 'string' ? text.replace(SPACE, '') : ''
+  }) as [string, string]
+  if (!/^https?:/.test(url)) {
+    throw new TypeError('`url` must begin with http, as in http://localhost:4400')
+  }
+  // The message must not contain the key, because messages are logged.
+  if (!/^[\w-]+$/.test(sdkKey)) {
+    throw new TypeError(
+      `\`sdkKey\` ${sdkKey ? 'may only contain letters, digits, _ and -' : 'is empty'}`,
+    )
+  }
+  return { url: url.replace(/\/+$/, ''), sdkKey }
+}
