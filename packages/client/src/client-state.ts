@@ -71,23 +71,31 @@ function useBootstrap(state: ClientState, bootstrap: FlagSnapshot | undefined): 
   if (!isObject(bootstrap?.flags)) return
   const { contextText } = state.sync
   const { flags, version, context } = bootstrap
-  const isOfContext = context === textHash(contextText)
+  const isOfContext = context === undefined || context === textHash(contextText)
   useStored(state, {
     flags,
     version: isOfContext && isVersion(version) ? version : 0,
-    contextText: isOfContext || context === undefined ? contextText : undefined,
+    contextText: isOfContext ? contextText : undefined,
     source: 'bootstrap',
   })
 }
 
-/** Uses the cached values of the current context, unless newer values are known by then. */
+/**
+ * Uses the cached values of the current context, unless newer values are known by then. A page is
+ * rendered with the values of its bootstrap: they are replaced only by values that are known to be
+ * newer, because values of the same version can differ, as in a gradual rollout.
+ */
 export function useCache(state: ClientState): void {
   const { store, sync, cache, platform } = state
   const { contextText, id } = sync
   cache?.load(contextText, platform.clock.now(), ({ flags, version, etag, time }) => {
-    const { current } = store
-    const isAnswered = current.source === 'server' && current.contextText === contextText
-    if (sync.id !== id || isAnswered || version < current.version) return
+    const { source, contextText: known, version: knownVersion } = store.current
+    const isOfContext = known === contextText
+    const isKept =
+      source === 'bootstrap'
+        ? isOfContext && !(knownVersion && version > knownVersion)
+        : (isOfContext && source === 'server') || version < knownVersion
+    if (sync.id !== id || isKept) return
     sync.etag = etag
     useStored(state, { flags, version, contextText, source: 'cache', updatedAt: time })
   })

@@ -17,6 +17,12 @@ export const flags = defineFlags({
   layout: json<{ readonly columns: number }>({ columns: 0 }),
 })
 
+/** The context of the tests. */
+export const CONTEXT = { kind: 'user', key: 'u1' }
+
+/** The server and the SDK key, as the cache names them. */
+export const OWNER = 'http://flags.test\nff_1'
+
 /** The values of the flags of the tests. */
 export type Values = typeof flags extends { allFrom(values: never): Readonly<infer All> }
   ? All
@@ -108,7 +114,7 @@ export function createScene(
       url: 'http://flags.test/',
       sdkKey: 'ff_1',
       flags,
-      context: { kind: 'user', key: 'u1' },
+      context: CONTEXT,
       fetch: server.fetch,
       webSocket: server.webSocket,
       lifecycle: page,

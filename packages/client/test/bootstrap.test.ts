@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest'
+import { contextTextOf } from '../src/json/context-text.ts'
+import { textHash } from '../src/json/text-hash.ts'
+import { createValueCache, type FlagCache, memoryCache } from '../src/values/value-cache.ts'
+import { settle } from './fake-time.ts'
+import { CONTEXT, createScene, OWNER } from './scene.ts'
+
+const contextText = contextTextOf(CONTEXT) ?? ''
+const SAME = textHash(contextText)
+
+/** Returns a cache with values of the context of the tests. */
+async function cacheWith(version: number, time: number): Promise<FlagCache> {
+  const cache = memoryCache()
+  await createValueCache(cache, OWNER).save(contextText, {
+    flags: { theme: 'dark' },
+    version,
+    time,
+  })
+  return cache
+}
+
+const asynchronous = (cache: FlagCache): FlagCache => ({
+  remove: (name) => cache.remove(name),
+  get: async (name) => cache.get(name),
+  set: async (name, text) => cache.set(name, text),
+})
+
+/** Returns the source of the values of a client before the server responds. */
+async function sourceBesides(
+  bootstrap: object,
+  cachedVersion: number,
+  prepare: (cache: FlagCache) => FlagCache = (cache) => cache,
+): Promise<string> {
+  const cache = prepare(await cacheWith(cachedVersion, Date.parse('2030-01-01T00:00:00.000Z')))
+  const flags = { theme: 'light' }
+  const { client } = createScene(
+    { cache, bootstrap: { flags, ...bootstrap } as never },
+    (server) => {
+      server.state = 'blackhole'
+    },
+  )
+  await settle()
+  expect(client.value('theme')).toBe(client.status.source === 'cache' ? 'dark' : 'light')
+  return client.status.source
+}
+
+describe('a bootstrap beside cached values of the context', () => {
+  it.each([
+    ['an equal hash', { context: SAME }],
+    ['no hash', {}],
+  ])(
+    'A bootstrap with %s gives way only to a cached version that is known to be greater.',
+    async (_, context) => {
+      for (const prepare of [undefined, asynchronous]) {
+        for (const [version, cachedVersion, source] of [
+          [5, 4, 'bootstrap'],
+          [5, 5, 'bootstrap'],
+          [5, 6, 'cache'],
+          [5, 0, 'bootstrap'],
+          [undefined, 6, 'bootstrap'],
+          [0, 6, 'bootstrap'],
+          ['5', 6, 'bootstrap'],
+          [null, 6, 'bootstrap'],
+          [-1, 6, 'bootstrap'],
+        ] as const) {
+          expect([
+            version,
+            cachedVersion,
+            await sourceBesides({ ...context, version }, cachedVersion, prepare),
+          ]).toEqual([version, cachedVersion, source])
+        }
+      }
+    },
+  )
+
+  it.each(['other', 7, null, ''])(
+    'A bootstrap of the context %j gives way to every cached version.',
+    async (context) => {
+      for (const version of [5, undefined, '5']) {
+        for (const cachedVersion of [0, 4, 5, 6]) {
+          for (const prepare of [undefined, asynchronous]) {
+            expect(await sourceBesides({ context, version }, cachedVersion, prepare)).toBe('cache')
+          }
+        }
+      }
+    },
+  )
+
+  it('The response of the server replaces a bootstrap of the same version.', async () => {
+    const cache = await cacheWith(1, Date.parse('2030-01-01T00:00:00.000Z'))
+    const bootstrap = { flags: { theme: 'red' }, version: 1, context: SAME }
+    const { client, time } = createScene({ cache, bootstrap })
+    expect(client.value('theme')).toBe('red')
+    await time.advance(100)
+    expect([client.value('theme'), client.status.source]).toEqual(['light', 'server'])
+  })
+})
