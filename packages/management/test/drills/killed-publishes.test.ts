@@ -19,8 +19,10 @@ it('A publish is applied as a whole or not at all if the server is killed', {
     const server = await startServer(file.path)
     // An unacknowledged publish can be repeated and is applied only once.
     await writer.settle(server.url)
+    const before = writer.acknowledged
     const writing = writer.write(server.url)
-    await pause(50 + Math.random() * 150)
+    await expect.poll(() => writer.acknowledged, { interval: 5 }).toBeGreaterThan(before)
+    await pause(Math.random() * 150)
     server.process.kill('SIGKILL')
     await server.ended
     expect(await writing).toBe(undefined)
