@@ -22,8 +22,10 @@ export async function killServers({ store, kills, ended }: Drill): Promise<void>
     const server = await startServer(store.location)
     readyAfter.push(server.readyAfterMs)
     await writers.settle(server.url)
+    const before = writers.acknowledged
     const writing = writers.write(server.url)
-    await pause(15 + Math.random() * 135)
+    await expect.poll(() => writers.acknowledged, { interval: 5 }).toBeGreaterThan(before)
+    await pause(Math.random() * 135)
     server.process.kill('SIGKILL')
     await server.ended
     expect(await writing, 'the statuses of the last requests').toEqual(new Set([undefined]))
