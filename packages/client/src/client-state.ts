@@ -101,6 +101,12 @@ export function useCache(state: ClientState): void {
   })
 }
 
+/** Returns `true` if the client has values of the current context. */
+export function hasValues({ store, sync }: ClientState): boolean {
+  const { source, contextText } = store.current
+  return source !== 'fallback' && contextText === sync.contextText
+}
+
 /** Uses values that do not come from the server. */
 function useStored({ store, sync }: ClientState, values: Omit<FlagChanges, 'isFull'>): void {
   sync.version = Math.max(sync.version, values.version)
@@ -131,16 +137,11 @@ export function saveAnswer(state: ClientState): void {
   }
 }
 
-/** Notes the end of an attempt, calls the watchers, and reports a new refusal of the server. */
-export function noteFailure(state: ClientState, failure?: ConnectionFailure | false): void {
+/** Notes the end of an attempt, and calls the watchers. */
+export function noteFailure(state: ClientState, failure?: ConnectionFailure): void {
   settle(state)
-  const { store } = state
-  if (failure === 'invalidContext') store.invalidContext = 'server'
-  if (failure) {
-    const refused = failure === 'refused' ? 'SDK key' : 'context'
-    store.report(new Error(`The flag server refuses the ${refused}`))
-  }
-  callWatchers(store)
+  if (failure === 'invalidContext') state.store.invalidContext = 'server'
+  callWatchers(state.store)
 }
 
 /** Calls the pending functions. A function that waits for another change adds itself again. */

@@ -2,6 +2,7 @@ import type { ClientStatus, FlagClient, FlagClientOptions, Readiness } from './c
 import {
   type ClientState,
   createClientState,
+  hasValues,
   noteFailure,
   SAVE,
   saveAnswer,
@@ -37,6 +38,8 @@ export function createFlagClient<Values>(options: FlagClientOptions<Values>): Fl
     url: address.url,
     subscription: toSubscription(state.sync),
     transport,
+    isEmpty: () => !hasValues(state),
+    report: state.store.report,
     onCurrent: () => useAnswer(state),
     onFailure: (failure) => noteFailure(state, failure),
   })

@@ -30,8 +30,6 @@ import { reportTo } from './reporting.ts'
 import type { FlagSnapshot } from './values/flag-detail.ts'
 import { addListener, callWatchers } from './values/listening.ts'
 
-const REFUSAL =
-  'The flag server refuses the SDK key: it is unknown or revoked, or its kind is not `server`'
 const READY_TIMEOUT_MS = 5000
 const CLOSE_TIMEOUT_MS = 5000
 /** The name of the alarm that ends the attempt to report the last evaluations. */
@@ -55,16 +53,14 @@ export function createLocalClient<Values>(
       transport,
       alarms: state.alarms,
       subscription: toSubscription(state.sync),
+      report: state.options.report,
       onCurrent() {
         useServer(state)
         callWatchers(state)
       },
       onFailure: (failure) => {
-        if (failure === 'refused') {
-          state.options.report(new Error(REFUSAL))
-          // No other source can provide a flag set.
-          if (sources.length === 1) finishReady(state)
-        }
+        // No other source can provide a flag set.
+        if (failure === 'refused' && sources.length === 1) finishReady(state)
         callWatchers(state)
       },
     })

@@ -43,6 +43,10 @@ export class FakeServer {
   state: 'up' | 'down' | 'blackhole' = 'up'
   /** `false` if sockets cannot be opened. */
   hasSockets = true
+  /** `true` if sockets are accepted and never open. */
+  swallowsSockets = false
+  /** `true` if a proxy changes the entity tags of responses. */
+  changesTags = false
   version = 1
   values: Json = { theme: 'light', 'new-checkout': true }
   /** The version that the store had before a backup was restored. */
@@ -164,6 +168,11 @@ export class FakeServer {
     return `"${this.version}-${contextText.replaceAll('"', '')}"`
   }
 
+  #sentTagOf(contextText: string): string {
+    const tag = this.tagOf(contextText)
+    return this.changesTags ? tag.replace(/"$/, '-gzip"') : tag
+  }
+
   #respond(
     { kind, headers, body }: { kind: 'evaluate' | 'poll'; headers: Json; body: Json },
     answer: (response: FetchResponse) => void,
@@ -190,7 +199,11 @@ export class FakeServer {
     const restored = isRestored && { 'X-FF-Restored': 'true' }
     return toResponse({
       status,
-      headers: { 'X-FF-Version': String(this.version), ETag: this.tagOf(contextText), ...restored },
+      headers: {
+        'X-FF-Version': String(this.version),
+        ETag: this.#sentTagOf(contextText),
+        ...restored,
+      },
       body: this.valuesOf(contextText),
     })
   }
@@ -223,8 +236,12 @@ export class FakeSocket implements ClientSocket {
     server.time.schedule(LATENCY_MS, () => {
       if (server.state === 'blackhole' || !server.sockets.has(this)) return
       if (server.state === 'down' || !server.hasSockets) this.end(1006)
-      else this.onopen?.()
+      else if (!server.swallowsSockets) this.open()
     })
+  }
+
+  open(): void {
+    this.onopen?.()
   }
 
   send(text: string): void {

@@ -68,23 +68,3 @@ it('No timer remains after the last alarm is cleared, also by a task.', async ()
   alarms.clear('a')
   expect(time.timers).toBe(0)
 })
-
-it('The other alarms still run if a task throws an error.', () => {
-  const timers: (() => void)[] = []
-  const alarms = createAlarms({
-    now: () => 0,
-    monotonicNow: () => 0,
-    schedule(_, task) {
-      timers.push(task)
-      return () => {}
-    },
-  })
-  const other = vi.fn()
-  alarms.set('failing', 0, () => {
-    throw new Error('of the test')
-  })
-  alarms.set('other', 0, other)
-  expect(timers.shift()).toThrow('of the test')
-  timers.shift()?.()
-  expect(other).toHaveBeenCalledOnce()
-})

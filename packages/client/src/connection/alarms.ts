@@ -46,22 +46,17 @@ export function createAlarms(clock: Clock): Alarms {
   function runDue(): void {
     // The alarms are due when the timer fires, even if the clock shows an earlier time.
     const due = Math.max(wakeAt, now())
-    // No timer is needed until all of them have run.
-    wakeAt = -Infinity
-    const alarms = [...pending.values()].sort((a, b) => a.at - b.at)
-    try {
-      for (const alarm of alarms) {
-        if (alarm.at > due) break
-        // An earlier task can have replaced or cleared the alarm.
-        if (pending.get(alarm.name) !== alarm) continue
-        pending.delete(alarm.name)
-        alarm.task()
+    wakeAt = Infinity
+    for (const alarm of [...pending.values()].sort((a, b) => a.at - b.at)) {
+      const { name, at, task } = alarm
+      // An earlier task can have replaced or cleared the alarm.
+      if (pending.get(name) !== alarm) continue
+      if (at > due) {
+        wakeBy(at)
+        break
       }
-    } finally {
-      wakeAt = Infinity
-      let first = Infinity
-      for (const { at } of pending.values()) first = Math.min(first, at)
-      wakeBy(first)
+      pending.delete(name)
+      task()
     }
   }
 
@@ -74,7 +69,8 @@ export function createAlarms(clock: Clock): Alarms {
     },
     has: (name) => pending.has(name),
     clear(name) {
-      if (!pending.delete(name) || pending.size > 0 || wakeAt < 0) return
+      pending.delete(name)
+      if (pending.size > 0) return
       cancel?.()
       wakeAt = Infinity
     },

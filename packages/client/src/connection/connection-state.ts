@@ -33,26 +33,30 @@ export interface ConnectionOptions {
   readonly url: string
   /** `auto` uses all transports that the platform has. */
   readonly transport: Transport | 'auto'
+  /** Returns `true` if the application has no state at all. By default, it has. */
+  readonly isEmpty?: () => boolean
+  /** Receives an error for each new cause for which the server is not available. */
+  readonly report: (error: unknown) => void
   /**
    * Called after each answer or update with which the subscription is current. It may call any
    * function of the connection.
    */
   readonly onCurrent: () => void
-  /**
-   * Called after each failure, and when the connection pauses. The first failure in a row of
-   * refusals has a reason.
-   */
-  readonly onFailure: (failure?: ConnectionFailure | false) => void
+  /** Called after each failure, and without one when the connection pauses. */
+  readonly onFailure: (failure?: ConnectionFailure) => void
 }
 
 /**
  * Keeps a subscription current. At most one socket or request is in progress, and one alarm decides
- * about the next step.
+ * about the next step. While the application has no state, a request can be in progress beside a
+ * socket that does not respond.
  */
 export interface Connection extends ConnectionOptions {
   readonly ladder: Ladder
   /** Ends the socket or request in progress. */
   stop?: Stop | undefined
+  /** Ends the request beside the socket. */
+  stopBeside?: Stop | undefined
   /** Sends a text on the open socket. */
   send?: ((text: string) => void) | undefined
   /** `true` while a poll is pending. */
@@ -61,6 +65,12 @@ export interface Connection extends ConnectionOptions {
   isCurrent: boolean
   /** `true` if the next request over long-poll is a poll. */
   canPoll?: boolean
+  /** The time of the last request. */
+  requestedAt: number
+  /** The version of the last response; `null` if it had none. */
+  version?: string | null
+  /** The pause between polls that end immediately without changes. */
+  pauseMs: number
   /** `true` if a request must precede the socket. */
   needsRequest?: boolean
   paused?: 'offline' | 'hidden' | 'closed' | undefined
@@ -73,5 +83,11 @@ export interface Connection extends ConnectionOptions {
   lostAt: number
   /** The earliest time of the next attempt. */
   notBefore: number
+  /** The causes of failures that were reported since the connection was healthy. */
+  readonly causes: Set<string>
+  /** `true` if a request has succeeded since the server was last away. */
+  requestsWork?: boolean
+  /** The time until which failures are not reported, because the platform is back from a pause. */
+  quietUntil: number
   unsubscribe: () => void
 }

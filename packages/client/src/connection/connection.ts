@@ -1,51 +1,55 @@
-import type { SDK_PATHS } from '@ff/protocol/sdk'
-import { sendRequest } from '../transports/request.ts'
+import type { FLAG_SET_VERSION_HEADER, SDK_PATHS } from '@ff/protocol/sdk'
+import { sendRequest, UNEXPECTED } from '../transports/request.ts'
 import { openSocket } from '../transports/socket.ts'
 import type {
   ClientSocketConstructor,
   Fetch,
+  OnEnd,
+  Stop,
   SubscriptionResponse,
 } from '../transports/transport.ts'
 import { backoffMs, MIN_DELAY_MS, minimumDelayMs } from './backoff.ts'
-import type {
-  Connection,
-  ConnectionFailure,
-  ConnectionOptions,
-  ConnectionState,
-} from './connection-state.ts'
+import type { Connection, ConnectionOptions, ConnectionState } from './connection-state.ts'
+import { failureOf, hasRequests, isTriedAgain, reportFailure, usesSocket } from './failures.ts'
 import {
   createLadder,
-  descend,
   MIN_CLIMB_MS,
   planClimb,
-  strike,
   type Transport,
   toTop,
   transportOf,
 } from './ladder.ts'
 
-/** The type ensures that the path is that of the protocol, without importing all paths. */
+/** The types ensure that the constants are those of the protocol, without importing all of them. */
+const VERSION_HEADER: typeof FLAG_SET_VERSION_HEADER = 'X-FF-Version'
 const SOCKET_PATH: typeof SDK_PATHS.socket = '/ws/sdk'
 
 /** The name of the alarm for the next step. */
 const STEP = 1
 /** The name of the alarm that ends the connection of a hidden page. */
 const HIDE = 2
+/** The name of the alarm for the request beside a socket. */
+const BESIDE = 4
 
 const ANSWER_TIMEOUT_MS = 10_000
 const POLL_TIMEOUT_MS = 75_000
-/** The time from the response of a poll to the next poll, in case all polls end immediately. */
-const POLL_INTERVAL_MS = 500
+/** The time from the response of a poll to the next poll. */
+const POLL_PAUSE_MS = 500
+/** The first and the longest pause after a poll that ended immediately without changes. */
+const MIN_PAUSE_MS = 1000
+const MAX_PAUSE_MS = 60_000
+/** The time after which a server that works responds to a poll without changes, at the earliest. */
+const HELD_MS = 5000
+/** The time in which a socket responds, unless a proxy swallows it. */
+const BESIDE_MS = 400
 const REQUEST_INTERVAL_MS = 30_000
 const SILENCE_MS = 25_000
 const HIDDEN_MS = 120_000
 const HEALTHY_MS = 60_000
 const REFUSED_DELAY_MS = 150_000
 const ONLINE_SPREAD_MS = 1000
-/** The statuses and close codes that refuse the SDK key. */
-const REFUSED: readonly unknown[] = [401, 403, 4401]
-/** The statuses and close codes that refuse a message or its size. */
-const REJECTED: readonly unknown[] = [400, 413, 1009, 4400]
+/** The time after a pause in which the network of the platform may not work yet. */
+const RETURN_MS = 10_000
 
 /** Creates a connection and starts it. */
 export function openConnection(options: ConnectionOptions): Connection {
@@ -62,6 +66,10 @@ export function openConnection(options: ConnectionOptions): Connection {
     healthyAt: Infinity,
     lostAt: -Infinity,
     notBefore: 0,
+    requestedAt: 0,
+    pauseMs: 0,
+    causes: new Set(),
+    quietUntil: 0,
     unsubscribe: platform.lifecycle.subscribe(() => followLifecycle(connection)),
   }
   wait(connection, 0)
@@ -96,8 +104,12 @@ export function refresh(connection: Connection): boolean {
       toTop(connection.ladder)
       connection.failure = undefined
       connection.notBefore = 0
+      connection.causes.clear()
     }
     wait(connection, 0)
+  } else if (hasRequests(connection) && connection.healthyAt === Infinity) {
+    // The socket has not responded yet, and a proxy can have swallowed it.
+    requestNow(connection)
   }
   return true
 }
@@ -110,10 +122,12 @@ function wait(connection: Connection, delayMs: number): void {
 }
 
 function halt(connection: Connection): void {
+  connection.stopBeside?.()
   connection.stop?.()
-  connection.stop = connection.send = undefined
+  connection.stop = connection.stopBeside = connection.send = undefined
   connection.isPoll = false
   connection.alarms.clear(STEP)
+  connection.alarms.clear(BESIDE)
 }
 
 function run(connection: Connection): void {
@@ -125,13 +139,15 @@ function run(connection: Connection): void {
   } else if (transport && fetch) {
     request(connection, fetch, transport === 'long-poll' && connection.canPoll)
   } else {
-    fail(connection)
+    fail(connection, 'no transport')
   }
 }
 
 /** Ends the step in progress as a failure if it does not end within a time. */
 function setDeadline(connection: Connection, delayMs: number): void {
-  connection.alarms.set(STEP, delayMs, () => fail(connection))
+  connection.alarms.set(STEP, delayMs, () => {
+    fail(connection, `no response within ${delayMs / 1000} s`)
+  })
 }
 
 function connect(connection: Connection, webSocket: ClientSocketConstructor): void {
@@ -139,6 +155,10 @@ function connect(connection: Connection, webSocket: ClientSocketConstructor): vo
   // The health of another transport does not count for the socket.
   connection.healthyAt = Infinity
   setDeadline(connection, ANSWER_TIMEOUT_MS)
+  const { fetch } = connection.platform
+  connection.alarms.set(BESIDE, BESIDE_MS, () => {
+    if (fetch && hasRequests(connection) && connection.isEmpty?.()) requestBeside(connection, fetch)
+  })
   try {
     connection.stop = openSocket(webSocket, connection.url.replace(/^http/, 'ws') + SOCKET_PATH, {
       onOpen(send) {
@@ -148,9 +168,31 @@ function connect(connection: Connection, webSocket: ClientSocketConstructor): vo
       onMessage: (message) => receive(connection, message),
       onEnd: (...end) => fail(connection, ...end),
     })
-  } catch {
-    fail(connection)
+  } catch (error) {
+    fail(connection, String(error))
   }
+}
+
+/** Requests the state while the socket has not responded. */
+function requestBeside(connection: Connection, fetch: Fetch): void {
+  connection.stopBeside = send(
+    connection,
+    fetch,
+    (response) => {
+      const receipt = connection.subscription.respond(response)
+      if (receipt !== 'current') return
+      connection.requestsWork = true
+      connection.onCurrent()
+    },
+    // A request follows the end of the socket.
+    () => {},
+  )
+}
+
+/** Ends the step in progress, and requests the state over HTTP. */
+function requestNow(connection: Connection): void {
+  connection.needsRequest = true
+  wait(connection, 0)
 }
 
 function receive(
@@ -158,7 +200,7 @@ function receive(
   message: Readonly<Record<string, unknown>> | undefined,
 ): void {
   const receipt = message ? connection.subscription.receive(message) : 'invalid'
-  if (receipt === 'invalid') fail(connection)
+  if (receipt === 'invalid') fail(connection, UNEXPECTED)
   else if (receipt === 'outdated') sendRefresh(connection)
   else {
     if (receipt === 'current') succeed(connection)
@@ -181,34 +223,53 @@ function sendRefresh(connection: Connection): void {
   if (message) {
     setDeadline(connection, ANSWER_TIMEOUT_MS)
     connection.send?.(message)
-  } else {
-    connection.needsRequest = true
-    wait(connection, 0)
-  }
+  } else requestNow(connection)
 }
 
 function request(connection: Connection, fetch: Fetch, isPoll = false): void {
-  const { path, ...rest } = connection.subscription.request(isPoll)
   connection.isPoll = isPoll
+  connection.requestedAt = connection.alarms.now()
   setDeadline(connection, isPoll ? POLL_TIMEOUT_MS : ANSWER_TIMEOUT_MS)
-  connection.stop = sendRequest(
-    (signal) => fetch(connection.url + path, { ...rest, signal }),
+  connection.stop = send(
+    connection,
+    fetch,
     (response) => respond(connection, response),
     (...end) => fail(connection, ...end),
   )
 }
 
+function send(
+  connection: Connection,
+  fetch: Fetch,
+  onResponse: (response: SubscriptionResponse) => void,
+  onEnd: OnEnd,
+): Stop {
+  const { path, ...rest } = connection.subscription.request(!!connection.isPoll)
+  return sendRequest(fetch, connection.url + path, rest, onResponse, onEnd)
+}
+
 function respond(connection: Connection, response: SubscriptionResponse): void {
+  const { alarms, isPoll, platform, requestedAt } = connection
+  const { headers } = response
   const receipt = connection.subscription.respond(response)
   if (receipt === 'outdated') wait(connection, 0)
-  else if (receipt !== 'current') fail(connection)
+  else if (receipt !== 'current') fail(connection, UNEXPECTED)
   else {
-    succeed(connection)
-    connection.canPoll = true
-    connection.needsRequest = false
     const isRequest = transportOf(connection.ladder) === 'request'
-    const intervalMs = REQUEST_INTERVAL_MS * (1 + connection.platform.random())
-    wait(connection, isRequest ? intervalMs : connection.isPoll ? POLL_INTERVAL_MS : 0)
+    const intervalMs = REQUEST_INTERVAL_MS * (1 + platform.random())
+    const version = headers.get(VERSION_HEADER)
+    // A proxy that changes entity tags makes each poll end immediately.
+    const isEarly = version === connection.version && alarms.now() - requestedAt < HELD_MS
+    if (isPoll) {
+      const doubledMs = 2 * connection.pauseMs || MIN_PAUSE_MS
+      connection.pauseMs = isEarly ? Math.min(doubledMs, MAX_PAUSE_MS) : 0
+    }
+    const pauseMs = Math.max(connection.pauseMs, isPoll ? POLL_PAUSE_MS : 0)
+    succeed(connection)
+    connection.version = version
+    connection.canPoll = connection.requestsWork = true
+    connection.needsRequest = false
+    wait(connection, isRequest ? intervalMs : pauseMs)
     connection.onCurrent()
   }
 }
@@ -222,14 +283,17 @@ function succeed(connection: Connection): void {
 }
 
 /** Ends the step in progress, and waits until the next attempt. */
-function fail(connection: Connection, code?: unknown, retryAfter?: unknown): void {
-  const { ladder, alarms, failure, platform } = connection
+function fail(connection: Connection, problem: string, code?: unknown, retryAfter?: unknown): void {
+  const { ladder, alarms, platform, isCurrent, requestsWork } = connection
   const now = alarms.now()
-  if (connection.isCurrent) connection.lostAt = now
+  if (isCurrent) connection.lostAt = now
   if (now - connection.healthyAt >= HEALTHY_MS) {
     connection.failures = 0
+    connection.causes.clear()
     if (ladder.rung === 0) ladder.climbMs = MIN_CLIMB_MS
   }
+  const isSocket = usesSocket(connection)
+  const canRequest = hasRequests(connection)
   let delayMs = backoffMs(connection.failures, now - connection.lostAt, platform.random)
   let minimumMs = minimumDelayMs(retryAfter)
   connection.failure = failureOf(connection, code)
@@ -238,27 +302,23 @@ function fail(connection: Connection, code?: unknown, retryAfter?: unknown): voi
     delayMs = REFUSED_DELAY_MS * platform.random()
     minimumMs = Math.max(REFUSED_DELAY_MS, minimumMs)
   }
+  // After the end of a connection that worked, the next attempt usually succeeds. The cause of a
+  // socket that cannot be opened is that of the next request, unless requests work.
+  const isNews = isCurrent ? code && !isSocket : !canRequest || requestsWork
+  if (isRefusal || (isNews && !isTriedAgain(connection, code))) {
+    reportFailure(connection, problem)
+  }
+  if (isCurrent || !isSocket) connection.requestsWork = false
+  if (canRequest && !isCurrent && !isRefusal && !minimumMs && connection.isEmpty?.()) {
+    requestNow(connection)
+    return
+  }
   connection.failures += 1
   connection.healthyAt = Infinity
   connection.isCurrent = connection.canPoll = connection.needsRequest = false
   connection.notBefore = now + minimumMs
   wait(connection, minimumMs + delayMs)
-  connection.onFailure(isRefusal && connection.failure !== failure && connection.failure)
-}
-
-/** Selects the next transport after a failure, and returns the failure. */
-function failureOf(connection: Connection, code: unknown): ConnectionFailure {
-  const { ladder, isPoll, failure } = connection
-  if (REFUSED.includes(code)) return 'refused'
-  // A refusal of an earlier context says nothing about the current one.
-  if (REJECTED.includes(code) && !connection.subscription.isOutdated()) {
-    return descend(ladder) && failure !== 'invalidContext' ? 'unreachable' : 'invalidContext'
-  }
-  const isSocket = transportOf(ladder) === 'socket' && !connection.needsRequest
-  // A poll without a response shows that the server is away. An error shows that polls do not work.
-  if (isSocket ? !connection.isCurrent : isPoll && code) strike(ladder, connection.alarms.now())
-  if (!isSocket && !isPoll) toTop(ladder)
-  return 'unreachable'
+  connection.onFailure(connection.failure)
 }
 
 function pause(connection: Connection, reason: Connection['paused']): void {
@@ -282,6 +342,7 @@ function followLifecycle(connection: Connection): void {
   if (paused && !(isHidden && paused === 'hidden')) {
     connection.paused = undefined
     connection.needsRequest = true
+    connection.quietUntil = alarms.now() + RETURN_MS
     wait(connection, paused === 'hidden' ? 0 : MIN_DELAY_MS + platform.random() * ONLINE_SPREAD_MS)
   }
 }

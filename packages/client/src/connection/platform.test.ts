@@ -40,8 +40,18 @@ it('Every request bypasses the caches of the platform.', async () => {
   vi.stubGlobal('fetch', fetch)
   for (const platform of [platformWith({}), platformWith({ fetch })]) {
     await platform.fetch?.('http://localhost', request)
-    expect(fetch).toHaveBeenLastCalledWith('http://localhost', { ...request, cache: 'no-store' })
+    expect(fetch).toHaveBeenLastCalledWith('http://localhost', {
+      ...request,
+      ...{ cache: 'no-store', redirect: 'manual' },
+    })
   }
+})
+
+it('A page follows redirects, because browsers hide them from programs.', async () => {
+  vi.stubGlobal('document', { hidden: false })
+  const fetch = vi.fn(async (_: string, _request: object) => response)
+  await platformWith({ fetch }).fetch?.('http://localhost', request)
+  expect(fetch.mock.calls[0]?.[1]).toMatchObject({ redirect: 'follow' })
 })
 
 it.each([

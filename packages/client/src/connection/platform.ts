@@ -65,18 +65,22 @@ const pageLifecycle: Lifecycle = {
 
 /**
  * Returns a `fetch` that bypasses all caches, because some frameworks cache the responses of every
- * `fetch`. A platform that refuses the option `cache` does not cache.
+ * `fetch`. A platform that refuses the option `cache` does not cache. Outside of pages, redirects
+ * are not followed, because the SDK key must not be sent to another host.
  */
-function uncached(fetch: Fetch): Fetch {
-  let options: { readonly cache?: 'no-store' } = { cache: 'no-store' }
+function directFetch(fetch: Fetch): Fetch {
+  const options: { redirect: 'follow' | 'manual'; cache?: 'no-store' } = {
+    redirect: globals.document ? 'follow' : 'manual',
+    cache: 'no-store',
+  }
   return async (url, request) => {
+    const send = () => fetch(url, { ...request, ...options })
     try {
-      return await fetch(url, { ...request, ...options })
+      return await send()
     } catch (error) {
-      if (!options.cache || !/'cache'|cache mode/i.test(String(error))) throw error
-      const response = await fetch(url, request)
-      options = {}
-      return response
+      if (!/'cache'|cache mode/.test(String(error))) throw error
+      delete options.cache
+      return send()
     }
   }
 }
@@ -87,7 +91,7 @@ export function platformWith(
 ): Platform {
   const fetch = parts.fetch ?? globals.fetch?.bind(globals)
   return {
-    fetch: fetch && uncached(fetch),
+    fetch: fetch && directFetch(fetch),
     webSocket: parts.webSocket ?? globals.WebSocket,
     clock: parts.clock ?? systemClock,
     random: parts.random ?? Math.random,

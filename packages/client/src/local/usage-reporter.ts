@@ -111,7 +111,7 @@ function flush(reporter: UsageReporter): void {
 function send(reporter: UsageReporter): void {
   const { usage, platform, alarms, url, sdkKey } = reporter
   const size = reportSize(usage)
-  const end = (code?: unknown, retryAfter?: unknown) => {
+  const end = (_problem: string, code?: unknown, retryAfter?: unknown) => {
     reporter.stop?.()
     reporter.stop = undefined
     alarms.clear(DEADLINE)
@@ -119,20 +119,16 @@ function send(reporter: UsageReporter): void {
   }
   const { fetch } = platform
   if (fetch === undefined) {
-    end(400)
+    end('', 400)
     return
   }
-  alarms.set(DEADLINE, ANSWER_TIMEOUT_MS, () => end())
+  alarms.set(DEADLINE, ANSWER_TIMEOUT_MS, () => end(''))
   const request = {
     method: 'POST',
     headers: { 'content-type': 'application/json', [SDK_KEY_HEADER]: sdkKey },
     body: eventsText(usage.events.slice(0, size)),
   }
-  reporter.stop = sendRequest(
-    (signal) => fetch(url + SDK_PATHS.events, { ...request, signal }),
-    () => end(200),
-    end,
-  )
+  reporter.stop = sendRequest(fetch, url + SDK_PATHS.events, request, () => end('', 200), end)
 }
 
 interface ReportResult {

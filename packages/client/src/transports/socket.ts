@@ -25,7 +25,9 @@ export function openSocket(
     if (message?.['type'] === 'error') ({ statusCode: status, retryAfter } = message)
     else onMessage(message)
   }
-  socket.onclose = ({ code }) => onEnd(status || code, retryAfter)
+  socket.onclose = ({ code = '' }) => {
+    onEnd(`${status || `WebSocket closed (${code})`}`, status || code, retryAfter)
+  }
   // Some implementations throw if an error has no listener. The end follows in any case.
   socket.onerror = () => {}
   return () => {

@@ -61,6 +61,7 @@ export type Fetch = (
     readonly body?: string
     readonly signal?: unknown
     readonly cache?: 'no-store'
+    readonly redirect?: 'follow' | 'manual'
   },
 ) => Promise<FetchResponse>
 
@@ -82,8 +83,10 @@ export type Stop = () => void
 
 /** Receives the end of a socket or the failure of a request. */
 export type OnEnd = (
+  /** The cause of the end, in words. It has no changing parts. */
+  problem: string,
   /** The status of the response or of an error message, or the close code. */
-  code: unknown,
+  code?: unknown,
   /** The minimum time until the next attempt, in seconds. */
-  retryAfter: unknown,
+  retryAfter?: unknown,
 ) => void

@@ -152,7 +152,7 @@ describe('createLocalClient', () => {
       delete globals.window
     }
     expect(() => scene.create({ url: 'localhost:4400' })).toThrow('`url` must begin with http')
-    expect(() => scene.create({ sdkKey: '' })).toThrow('`sdkKey` is empty')
+    expect(() => scene.create({ sdkKey: '' })).toThrow('`sdkKey` must only have')
     expect(() => createLocalClient(undefined as never)).toThrow('`url` must begin with http')
   })
 
@@ -163,8 +163,9 @@ describe('createLocalClient', () => {
     expect(local.status).toMatchObject({ failure: 'refused', isCurrent: false })
     expect(scene.errors).toMatchObject([
       {
+        code: 'refused',
         message:
-          'The flag server refuses the SDK key: it is unknown or revoked, or its kind is not `server`',
+          'The flag server http://flags.test refuses the SDK key: 403: is the kind of the SDK key right?',
       },
     ])
     const before = scene.network.requests.length

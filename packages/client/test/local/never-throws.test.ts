@@ -186,6 +186,8 @@ describe('a local client', () => {
     await scene.clock.advance(60_000)
     expect(local.value('banner', user)).toBe('flap 99')
     expect(scene.network.sockets.size).toBeLessThanOrEqual(1)
-    expect(scene.errors).toEqual([])
+    expect(scene.errors.map(String)).toEqual([
+      'Error: The flag server http://flags.test is not available: cannot reach',
+    ])
   })
 })
