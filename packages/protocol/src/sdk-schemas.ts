@@ -1,4 +1,4 @@
-import { MAX_EVENT_COUNT, MAX_EVENTS } from './sdk/events.ts'
+import { MAX_EVENT_COUNT, MAX_EVENTS, MAX_REPORT_ID_LENGTH } from './sdk/events.ts'
 
 const refTo = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 
@@ -47,6 +47,13 @@ export const sdkSchemas = {
   EventsRequest: {
     type: 'object',
     properties: {
+      id: {
+        type: 'string',
+        minLength: 1,
+        maxLength: MAX_REPORT_ID_LENGTH,
+        description:
+          'A random text. For an hour, another request with the same SDK key and id counts nothing and receives the same response.',
+      },
       events: { type: 'array', maxItems: MAX_EVENTS, items: refTo('ReportedEvaluation') },
     },
     required: ['events'],

@@ -13,6 +13,7 @@ const event = { flag_key: 'a', reason: 'STATIC', count: 1, from: '2030-01-01T00:
 describe('asEventsRequest', () => {
   it('asEventsRequest decodes the golden request', () => {
     expect(asEventsRequest(golden.request)).toEqual({
+      id: '5f0c1d3e-8a52-4b8e-9d0a-6c1f2e7b4a90',
       events: [
         {
           flagKey: 'new-checkout',
@@ -41,7 +42,24 @@ describe('asEventsRequest', () => {
     const sent = { flagKey: 'a', variationKey: null, reason: 'ERROR', count: 2, from } as const
     const received = { ...sent, micros: 0, contextKeys: [] }
     expect(asEventsRequest(JSON.parse(eventsText([sent])))).toEqual({ events: [received] })
+    const named = JSON.parse(eventsText([sent], 'report-1'))
+    expect(asEventsRequest(named)).toEqual({ id: 'report-1', events: [received] })
   })
+
+  it('asEventsRequest accepts an id of 1 to 64 characters, and a request without an id', () => {
+    expect(asEventsRequest({ events: [] })?.id).toBeUndefined()
+    for (const id of ['x', 'x'.repeat(64)]) {
+      expect(asEventsRequest({ id, events: [event] })?.id).toBe(id)
+    }
+  })
+
+  it.each([null, '', 'x'.repeat(65), 1, {}, ['x']])(
+    'findEventsFault returns `id` for the invalid id %j',
+    (id) => {
+      expect(findEventsFault({ id, events: [event] })).toBe('id')
+      expect(asEventsRequest({ id, events: [event] })).toBeUndefined()
+    },
+  )
 
   it('asEventsRequest omits unknown fields and converts times to UTC', () => {
     const later = { events: [{ ...event, from: '2030-01-01T01:00:00+01:00', later: 1 }], later: 1 }

@@ -1,4 +1,4 @@
-import type { EvaluationReason } from '@ff/core'
+import type { EvaluationReason, JsonObject } from '@ff/core'
 import { asJsonObject, ownProperty } from './json-object.ts'
 
 /** A report of local evaluations of one flag that had the same result. */
@@ -19,6 +19,11 @@ export interface ReportedEvaluation {
 
 /** The body of `POST /evaluator/events`. */
 export interface EventsRequest {
+  /**
+   * The id of the report, the same in each repetition of the request. `undefined` if repetitions
+   * cannot be recognised.
+   */
+  readonly id: string | undefined
   readonly events: readonly ReportedEvaluation[]
 }
 
@@ -28,12 +33,12 @@ export type SentEvaluation = Pick<
   'flagKey' | 'variationKey' | 'reason' | 'count' | 'from'
 >
 
-/** Returns the JSON text of a request. */
-export function eventsText(events: readonly SentEvaluation[]): string {
+/** Returns the JSON text of a request. A repetition of the request must have the same `id`. */
+export function eventsText(events: readonly SentEvaluation[], id?: string): string {
   const wire = events.map(({ flagKey, variationKey, ...event }): WireEvent => {
     return { flag_key: flagKey, variation_key: variationKey, ...event }
   })
-  return JSON.stringify({ events: wire })
+  return JSON.stringify({ id, events: wire })
 }
 
 /** The response to `POST /evaluator/events`. Both fields are numbers of evaluations. */
@@ -59,6 +64,8 @@ export const MAX_CLIENT_REPORTED_COUNT = 10_000
 export const MAX_CLIENT_REPORTED_MICROS = 100_000
 /** The maximum `micros` of an event: one hour. */
 const MAX_EVENT_MICROS = 3_600_000_000
+/** The maximum length of the id of a request. */
+export const MAX_REPORT_ID_LENGTH = 64
 const MAX_TEXT_LENGTH = 1024
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/
 
@@ -86,7 +93,8 @@ const FIELDS: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
 export function asEventsRequest(body: unknown): EventsRequest | undefined {
   if (findEventsFault(body) !== undefined) return undefined
   const { events } = body as { readonly events: readonly WireEvent[] }
-  return { events: events.map(toReportedEvaluation) }
+  const id = ownProperty(body as JsonObject, 'id') as string | undefined
+  return { id, events: events.map(toReportedEvaluation) }
 }
 
 /**
@@ -94,7 +102,10 @@ export function asEventsRequest(body: unknown): EventsRequest | undefined {
  * valid.
  */
 export function findEventsFault(body: unknown): string | undefined {
-  const events = ownProperty(asJsonObject(body) ?? {}, 'events')
+  const request = asJsonObject(body) ?? {}
+  const id = ownProperty(request, 'id')
+  if (id !== undefined && !isText(id, MAX_REPORT_ID_LENGTH)) return 'id'
+  const events = ownProperty(request, 'events')
   if (!Array.isArray(events) || events.length > MAX_EVENTS) return 'events'
   for (const [index, event] of events.entries()) {
     const fields = asJsonObject(event)
@@ -130,7 +141,11 @@ function toReportedEvaluation(event: WireEvent): ReportedEvaluation {
 }
 
 function isKey(value: unknown): boolean {
-  return typeof value === 'string' && value !== '' && value.length <= MAX_TEXT_LENGTH
+  return isText(value, MAX_TEXT_LENGTH)
+}
+
+function isText(value: unknown, maxLength: number): boolean {
+  return typeof value === 'string' && value !== '' && value.length <= maxLength
 }
 
 function isWholeWithin(value: unknown, min: number, max: number): boolean {
