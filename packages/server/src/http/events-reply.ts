@@ -2,6 +2,7 @@ import { type CompiledFlag, FlagError } from '@ff/core'
 import {
   asEventsRequest,
   type EventsAnswer,
+  type EventsRequest,
   findEventsFault,
   MAX_BODY_BYTES,
   MAX_CLIENT_REPORTED_COUNT,
@@ -10,6 +11,7 @@ import {
 } from '@ff/protocol/sdk'
 import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
 import type { Clock } from '../runtime/clock.ts'
+import type { CountedReports } from '../usage/counted-reports.ts'
 import type { ReportedCount, UsageRecorder } from '../usage/usage-recorder.ts'
 import { jsonReply, type Reply } from './exchange.ts'
 import type { SdkRequest } from './sdk-reply.ts'
@@ -17,6 +19,7 @@ import type { SdkRequest } from './sdk-reply.ts'
 interface EventsReplyOptions {
   readonly cache: FlagSetCache
   readonly usage: UsageRecorder
+  readonly reports: CountedReports
   readonly clock: Clock
 }
 
@@ -26,11 +29,12 @@ const MINUTE_MS = 60_000
 const OLDEST_MS = 24 * 60 * MINUTE_MS
 
 /**
- * Counts the evaluations that an application reports. The reply does not wait for the store. Throws
- * `INVALID_REQUEST` if the body is not valid.
+ * Counts the evaluations that an application reports. A repetition of a report is not counted and
+ * receives the same reply. The reply does not wait for the store. Throws `INVALID_REQUEST` if the
+ * body is not valid.
  */
 export async function eventsReply(
-  { cache, usage, clock }: EventsReplyOptions,
+  options: EventsReplyOptions,
   { scope, exchange, headers }: SdkRequest,
 ): Promise<Reply> {
   const body = (await exchange.json(MAX_BODY_BYTES)).parse()
@@ -39,20 +43,35 @@ export async function eventsReply(
     const message = `${findEventsFault(body)} is missing or has an invalid value.`
     throw new FlagError('INVALID_REQUEST', message)
   }
-  const { flags } = await cache.get(scope)
+  const { id, events } = request
+  const { flags } = await options.cache.get(scope)
+  // Nothing waits from here on, so that of two simultaneous repetitions only one is counted.
+  const count = () => countEvents(options, { scope, events, flags })
+  const { keyId } = scope
+  const answer = id === undefined ? count() : options.reports.answerOnce({ keyId, id }, count)
+  return jsonReply(200, answer, headers)
+}
+
+interface EventsOfScope extends Pick<SdkRequest, 'scope'>, Pick<EventsRequest, 'events'> {
+  readonly flags: ReadonlyMap<string, CompiledFlag>
+}
+
+function countEvents(
+  { usage, clock }: EventsReplyOptions,
+  { scope, events, flags }: EventsOfScope,
+): EventsAnswer {
   const { environmentId, kind } = scope
   const now = clock.now()
   const limit = kind === 'client' ? new ClientReportLimit() : undefined
   const counts: ReportedCount[] = []
-  for (const event of request.events) {
+  for (const event of events) {
     const reported = toCount(event, flags.get(event.flagKey), now)
     const count = limit && reported ? limit.apply(reported) : reported
     if (count !== undefined) counts.push(count)
   }
   usage.reported({ environmentId, source: kind === 'client' ? 'client' : 'sdk', counts })
   const accepted = sumOf(counts)
-  const answer: EventsAnswer = { accepted, ignored: sumOf(request.events) - accepted }
-  return jsonReply(200, answer, headers)
+  return { accepted, ignored: sumOf(events) - accepted }
 }
 
 function sumOf(counts: readonly { readonly count: number }[]): number {

@@ -21,6 +21,7 @@ import type { ClientBudget } from '../live/client-budget.ts'
 import type { SessionRegistry } from '../live/session-registry.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { mapMaybeAsync } from '../runtime/map-maybe-async.ts'
+import { CountedReports } from '../usage/counted-reports.ts'
 import type { UsageRecorder } from '../usage/usage-recorder.ts'
 import { sdkErrorReply } from './error-reply.ts'
 import { eventsReply } from './events-reply.ts'
@@ -58,6 +59,7 @@ export class SdkEndpoints {
   readonly #polls: LongPolls
   readonly #flagSets: FlagSetEndpoints
   readonly #ofrep: OfrepEndpoints | undefined
+  readonly #reports: CountedReports
   readonly #routes: SdkRoutes = new Map<string, SdkRoute>([
     [SDK_PATHS.evaluate, { allowed: 'POST', reply: (...call) => this.#evaluate(...call) }],
     [SDK_PATHS.poll, { allowed: 'POST', reply: (...call) => this.#poll(...call) }],
@@ -69,6 +71,7 @@ export class SdkEndpoints {
 
   constructor(options: SdkEndpointsOptions) {
     this.#options = options
+    this.#reports = new CountedReports(options.clock)
     const held = { ...options, pending: new PendingPolls(options.clock) }
     this.#polls = new LongPolls(held)
     this.#flagSets = new FlagSetEndpoints(held)
@@ -155,7 +158,7 @@ export class SdkEndpoints {
 
   async #events(exchange: Exchange, headers: SdkHeaders): Promise<Reply> {
     const scope = await admit(this.#options, exchange, headers)
-    return eventsReply(this.#options, { scope, exchange, headers })
+    return eventsReply({ ...this.#options, reports: this.#reports }, { scope, exchange, headers })
   }
 }
 

@@ -57,3 +57,12 @@ export const MAX_KNOWN_SAMPLES = 10_000
 
 /** The maximum number of sketches of distinct users in memory; each uses 16 KiB. */
 export const MAX_SKETCHES = 1000
+
+/** The maximum number of reports of local evaluations with one SDK key that are remembered by id. */
+export const MAX_COUNTED_REPORTS_OF_KEY = 5000
+
+/**
+ * The maximum number of reports of local evaluations that are remembered by id. Each uses 200 to 400
+ * bytes, and at most about 600 bytes if each has a different SDK key.
+ */
+export const MAX_COUNTED_REPORTS = 25_000
