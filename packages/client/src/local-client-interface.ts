@@ -37,7 +37,8 @@ export interface LocalClientOptions<Values> {
   readonly extensions?: Extensions
   /**
    * Receives errors: of listeners, sources and the cache, of flag sets that cannot be used, and of
-   * evaluations that are not reported.
+   * evaluations that are not reported. These errors have the number of these evaluations in the
+   * property `evaluations`, and no number in their message.
    */
   readonly onError?: (error: unknown) => void
   readonly fetch?: Fetch
@@ -106,7 +107,8 @@ export interface LocalClient<Values> {
   readonly status: LocalStatus
   /**
    * Ends the connection and all timers. Flags can still be evaluated. Resolves when the last
-   * evaluations are reported and the flag set is stored, but after five seconds at the latest.
+   * evaluations are reported and the flag set is stored, but after five seconds at the latest. If
+   * the server does not respond to the last report at all, it is not repeated.
    */
   close(): Promise<void>
 }

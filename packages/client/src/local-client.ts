@@ -22,7 +22,7 @@ import {
   settleReady,
   useServer,
 } from './local/local-state.ts'
-import { abandonReports, closeReporter } from './local/usage-reporter.ts'
+import { abandonReports, CLOSE_TIMEOUT_MS, closeReporter } from './local/usage-reporter.ts'
 import type { LocalClient, LocalClientOptions, LocalStatus } from './local-client-interface.ts'
 import { createLocalView } from './local-view.ts'
 import { READINESS } from './readiness.ts'
@@ -31,7 +31,6 @@ import type { FlagSnapshot } from './values/flag-detail.ts'
 import { addListener, callWatchers } from './values/listening.ts'
 
 const READY_TIMEOUT_MS = 5000
-const CLOSE_TIMEOUT_MS = 5000
 /** The name of the alarm that ends the attempt to report the last evaluations. */
 const CLOSE = 'close'
 

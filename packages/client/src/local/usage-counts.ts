@@ -8,6 +8,13 @@ interface FlagCounts {
   readonly counts: Uint32Array
 }
 
+/** A report of evaluations, which is the same each time that it is sent. */
+export interface UsageReport {
+  readonly body: string
+  /** The number of evaluations in the report. */
+  readonly evaluations: number
+}
+
 /** The evaluations that are not yet reported. Their number in memory is limited. */
 export interface UsageCounts {
   /** The evaluations since the last `closeCounts`. */
@@ -78,7 +85,7 @@ function eventOf(
 }
 
 /** Returns the number of the oldest events that fit into one report. */
-export function reportSize({ events }: UsageCounts): number {
+function reportSize({ events }: UsageCounts): number {
   let length = 0
   let size = 0
   while (size < Math.min(events.length, MAX_EVENTS)) {
@@ -89,7 +96,17 @@ export function reportSize({ events }: UsageCounts): number {
   return size
 }
 
+/** Turns the oldest events into a report. */
+export function takeReport(usage: UsageCounts, id: string): UsageReport {
+  const events = usage.events.splice(0, reportSize(usage))
+  return { body: eventsText(events, id), evaluations: sumOf(events) }
+}
+
 /** Drops the oldest events, and counts their evaluations as dropped. */
 export function dropEvents(usage: UsageCounts, size: number): void {
-  for (const { count } of usage.events.splice(0, size)) usage.dropped += count
+  usage.dropped += sumOf(usage.events.splice(0, size))
+}
+
+function sumOf(events: readonly SentEvaluation[]): number {
+  return events.reduce((sum, { count }) => sum + count, 0)
 }

@@ -1,5 +1,5 @@
 import type { CompiledFlag } from '@ff/core'
-import { eventsText, SDK_KEY_HEADER, SDK_PATHS } from '@ff/protocol/sdk'
+import { SDK_KEY_HEADER, SDK_PATHS } from '@ff/protocol/sdk'
 import type { Alarms } from '../connection/alarms.ts'
 import { backoffMs, minimumDelayMs } from '../connection/backoff.ts'
 import type { Platform } from '../connection/platform.ts'
@@ -12,8 +12,9 @@ import {
   dropEvents,
   hasEarlierMinute,
   openCounts,
-  reportSize,
+  takeReport,
   type UsageCounts,
+  type UsageReport,
 } from './usage-counts.ts'
 
 /** The parts that a reporter needs. */
@@ -30,28 +31,33 @@ export interface UsageReporterOptions {
 /** Sends the counts of evaluations to the server. At most one request is in progress. */
 export interface UsageReporter extends UsageReporterOptions {
   readonly usage: UsageCounts
+  /** The report that is sent until the server has responded to it. Its events are not in `usage`. */
+  pending: UsageReport | undefined
   stop: Stop | undefined
   /** The number of successive failures. */
   failures: number
-  /** `true` if a request with the oldest events had no response. */
-  isRepeated: boolean
   isClosed: boolean
+  /** The monotonic time at which the last attempts of a closed reporter end. */
+  endsAt: number
   /** Called when a closed reporter has nothing more to send. */
   onIdle: () => void
 }
 
+/** The maximum time for the last reports. */
+export const CLOSE_TIMEOUT_MS = 5000
 const [REPORT, DEADLINE] = ['report', 'report deadline']
+const globals = globalThis as { readonly crypto?: { randomUUID?(): string } }
 const INTERVAL_MS = 10_000
 const ANSWER_TIMEOUT_MS = 10_000
 const REFUSED_DELAY_MS = 150_000
+/** The number of successive failures after which the cause is reported. */
+const NOTED_FAILURES = 6
 /** The longest respected hint. The counts that can wait are limited. */
 const MAX_MINIMUM_MS = 3_600_000
-/** The statuses with which the server has counted nothing. */
-const UNCOUNTED: readonly unknown[] = [401, 403, 429, 500]
 
 /** Creates a reporter without counts. */
 export function createUsageReporter(options: UsageReporterOptions): UsageReporter {
-  const state = { stop: undefined, failures: 0, isRepeated: false, isClosed: false }
+  const state = { pending: undefined, stop: undefined, failures: 0, isClosed: false, endsAt: 0 }
   return { ...options, ...state, usage: createUsageCounts(), onIdle: () => {} }
 }
 
@@ -69,12 +75,20 @@ export function reportEvaluation(
   if (!reporter.stop && !reporter.alarms.has(REPORT)) schedule(reporter, INTERVAL_MS)
 }
 
-/** Reports the last counts. Resolves when they are sent, or when the attempt has failed. */
+/**
+ * Reports the last counts. Resolves when they are sent, or when no attempt can succeed within
+ * `CLOSE_TIMEOUT_MS`. The caller abandons the reports after this time.
+ */
 export function closeReporter(reporter: UsageReporter): Promise<void> {
+  const { alarms, usage, stop } = reporter
   reporter.isClosed = true
+  reporter.endsAt = alarms.now() + CLOSE_TIMEOUT_MS
+  // The first delays are short, so that there is time for several attempts.
+  reporter.failures = 0
   return new Promise((resolve) => {
     reporter.onIdle = resolve
-    if (reporter.stop) closeCounts(reporter.usage)
+    alarms.clear(REPORT)
+    if (stop) closeCounts(usage)
     else flush(reporter)
   })
 }
@@ -88,6 +102,7 @@ export function abandonReports(reporter: UsageReporter): void {
   alarms.clear(DEADLINE)
   closeCounts(usage)
   dropEvents(usage, usage.events.length)
+  dropPending(reporter)
   reportDropped(reporter, 'the client is closed')
   reporter.onIdle()
 }
@@ -98,11 +113,13 @@ function schedule(reporter: UsageReporter, delayMs: number): void {
 
 function flush(reporter: UsageReporter): void {
   const { usage, platform, isAway, isClosed } = reporter
-  const isWaiting = usage.events.length > 0
+  const hasEvents = () => reporter.pending !== undefined || usage.events.length > 0
   // While events wait, the counts of a minute stay together.
-  if (!isWaiting || isClosed || hasEarlierMinute(usage, platform.clock.now())) closeCounts(usage)
+  if (!hasEvents() || isClosed || hasEarlierMinute(usage, platform.clock.now())) {
+    closeCounts(usage)
+  }
   reportDropped(reporter, 'too many reports wait')
-  if (usage.events.length === 0) {
+  if (!hasEvents()) {
     if (isClosed) reporter.onIdle()
   } else if (isAway() && !isClosed) schedule(reporter, INTERVAL_MS)
   else send(reporter)
@@ -110,63 +127,73 @@ function flush(reporter: UsageReporter): void {
 
 function send(reporter: UsageReporter): void {
   const { usage, platform, alarms, url, sdkKey } = reporter
-  const size = reportSize(usage)
-  const end = (_problem: string, code?: unknown, retryAfter?: unknown) => {
+  reporter.pending ??= takeReport(usage, newId(platform))
+  const { body } = reporter.pending
+  const end = (problem: string, code?: unknown, retryAfter?: unknown) => {
     reporter.stop?.()
     reporter.stop = undefined
     alarms.clear(DEADLINE)
-    settle(reporter, { code, retryAfter, size })
+    settle(reporter, { problem, code, retryAfter })
   }
   const { fetch } = platform
   if (fetch === undefined) {
-    end('', 400)
+    end('no transport', 400)
     return
   }
-  alarms.set(DEADLINE, ANSWER_TIMEOUT_MS, () => end(''))
+  alarms.set(DEADLINE, ANSWER_TIMEOUT_MS, () => end('no response within 10 s'))
   const request = {
     method: 'POST',
     headers: { 'content-type': 'application/json', [SDK_KEY_HEADER]: sdkKey },
-    body: eventsText(usage.events.slice(0, size)),
+    body,
   }
-  reporter.stop = sendRequest(fetch, url + SDK_PATHS.events, request, () => end('', 200), end)
+  reporter.stop = sendRequest(
+    fetch,
+    url + SDK_PATHS.events,
+    request,
+    ({ status }) => end(`${status}`, status),
+    end,
+  )
 }
 
-interface ReportResult {
-  /** The status of the response; no status if there was none. */
+/** Returns a text that no other report has, so that the server counts a repeated report once. */
+function newId({ random, clock }: Platform): string {
+  return globals.crypto?.randomUUID?.() ?? `${random()} ${clock.now()}`
+}
+
+interface ReportEnd {
+  readonly problem: string
+  /** The status of the response; `undefined` without a response. */
   readonly code: unknown
   /** The minimum time until the next attempt, in seconds. */
   readonly retryAfter: unknown
-  /** The number of events in the report. */
-  readonly size: number
 }
 
-/** Removes the sent events, or waits until the next attempt. */
-function settle(reporter: UsageReporter, { code, retryAfter, size }: ReportResult): void {
-  const { usage, platform, isRepeated, isClosed } = reporter
-  const isUnknown = !UNCOUNTED.includes(code)
-  const isRejected = code === 400 || code === 413
-  if (code === 200 || isRejected || (isUnknown && isRepeated)) {
-    if (code === 200) usage.events.splice(0, size)
-    else dropEvents(usage, size)
-    reportDropped(
-      reporter,
-      isRejected ? 'the server refused the report' : 'the server did not respond',
-    )
-    reporter.isRepeated = false
+/** Drops the report if the server has counted or refused it, otherwise waits until the next attempt. */
+function settle(reporter: UsageReporter, { problem, code, retryAfter }: ReportEnd): void {
+  const { platform, alarms, isClosed, endsAt } = reporter
+  if (code === 200 || code === 400 || code === 413) {
+    if (code !== 200) {
+      dropPending(reporter)
+      reportDropped(reporter, 'the server refused the report')
+    }
+    reporter.pending = undefined
     reporter.failures = 0
     flushNext(reporter)
     return
   }
-  if (isClosed) {
-    abandonReports(reporter)
-    return
-  }
-  reporter.isRepeated ||= isUnknown
   const isRefused = code === 401 || code === 403
-  const delayMs = backoffMs(reporter.failures, Infinity, platform.random)
-  reporter.failures += 1
   const minimumMs = Math.min(minimumDelayMs(retryAfter), MAX_MINIMUM_MS)
-  schedule(reporter, Math.max(minimumMs, isRefused ? REFUSED_DELAY_MS : 0) + delayMs)
+  const delayMs =
+    Math.max(minimumMs, isRefused ? REFUSED_DELAY_MS : 0) +
+    backoffMs(reporter.failures, Infinity, platform.random)
+  reporter.failures += 1
+  // The repetition repairs a few failures.
+  if (reporter.failures === NOTED_FAILURES && !isClosed) {
+    reporter.report(new Error(`Evaluations cannot be reported to ${reporter.url}: ${problem}`))
+  }
+  const isHopeless = code === undefined || alarms.now() + delayMs > endsAt
+  if (isClosed && isHopeless) abandonReports(reporter)
+  else schedule(reporter, delayMs)
 }
 
 /** Sends the remaining events immediately, and new counts after the interval. */
@@ -176,8 +203,16 @@ function flushNext(reporter: UsageReporter): void {
   else if (usage.open.size > 0) schedule(reporter, INTERVAL_MS)
 }
 
+function dropPending(reporter: UsageReporter): void {
+  reporter.usage.dropped += reporter.pending?.evaluations ?? 0
+  reporter.pending = undefined
+}
+
 function reportDropped({ usage, report }: UsageReporter, reason: string): void {
-  const { dropped } = usage
+  const { dropped: evaluations } = usage
   usage.dropped = 0
-  if (dropped > 0) report(new Error(`${dropped} evaluations were not reported, because ${reason}`))
+  if (evaluations > 0) {
+    const message = `Evaluations were not reported, because ${reason}`
+    report(Object.assign(new Error(message), { evaluations }))
+  }
 }

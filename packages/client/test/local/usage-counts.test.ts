@@ -1,15 +1,14 @@
 import { compileFlagSet } from '@ff/core'
-import { eventsText, MAX_BODY_BYTES } from '@ff/protocol/sdk'
+import { asEventsRequest, MAX_BODY_BYTES } from '@ff/protocol/sdk'
 import { describe, expect, it } from 'vitest'
 import { textFlag } from '../../../server/test/seed.ts'
 import {
   closeCounts,
   countEvaluation,
   createUsageCounts,
-  dropEvents,
   MAX_WAITING,
   openCounts,
-  reportSize,
+  takeReport,
 } from '../../src/local/usage-counts.ts'
 
 /** Returns counts with one evaluation of each of some flags. */
@@ -65,13 +64,14 @@ describe('usage counts', () => {
       const keys = Array.from({ length: 2000 }, (_, index) => `${unit.repeat(length)}${index}`)
       const { usage } = counted(...keys)
       closeCounts(usage)
-      for (let size = reportSize(usage); size > 0; size = reportSize(usage)) {
-        expect(size).toBeLessThanOrEqual(1000)
-        const text = eventsText(usage.events.slice(0, size))
-        expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MAX_BODY_BYTES)
-        dropEvents(usage, size)
+      let evaluations = 0
+      while (usage.events.length > 0) {
+        const report = takeReport(usage, 'i'.repeat(64))
+        expect(Buffer.byteLength(report.body)).toBeLessThanOrEqual(MAX_BODY_BYTES)
+        expect(asEventsRequest(JSON.parse(report.body))?.events).toHaveLength(report.evaluations)
+        evaluations += report.evaluations
       }
-      expect(usage.dropped).toBe(2000)
+      expect(evaluations).toBe(2000)
     }
   })
 })
