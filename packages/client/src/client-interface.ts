@@ -113,8 +113,11 @@ export interface FlagClientOptions<Values> {
    */
   readonly overrides?: string
   /**
-   * Receives errors: of listeners, and when the server begins to refuse the SDK key or the context.
-   * Without it, `@ff/client/node` writes them to the console, and other clients do not report them.
+   * Receives errors: of listeners, of the cache, and the first failure of each kind to reach the
+   * server. Such an error names the URL and the cause, and its `code` is the `failure` of the status.
+   * It comes again only after a minute without failures, and never for a pause of the platform.
+   * Without this option, `@ff/client/node` writes errors to the console, and other clients do not
+   * report them.
    */
   readonly onError?: (error: unknown) => void
   readonly fetch?: Fetch

@@ -49,16 +49,17 @@ export function createClientState<Values>(
   const platform = platformWith(options)
   const types = new Map<string, FlagType<unknown>>(Object.entries(flags?.types ?? {}))
   const contextText = contextTextOf(context)
+  const report = reportTo(onError)
   const state: ClientState = {
     store: createFlagStore({
       types,
       overrides: overridesIn(String(overrides ?? ''), types),
-      report: reportTo(onError),
+      report,
       invalidContext: contextText ? undefined : 'client',
     }),
     sync: createValueSync(sdkKey, contextText ?? '{}'),
     alarms: createAlarms(platform.clock),
-    cache: cache && createValueCache(cache, `${url}\n${sdkKey}`),
+    cache: cache && createValueCache(cache, `${url}\n${sdkKey}`, report),
     platform,
     pending: new Set(),
   }

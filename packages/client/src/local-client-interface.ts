@@ -36,9 +36,10 @@ export interface LocalClientOptions<Values> {
   /** Extensions of the engine, such as `re2` of `@ff/core/regex`. */
   readonly extensions?: Extensions
   /**
-   * Receives errors: of listeners, sources and the cache, of flag sets that cannot be used, and of
-   * evaluations that are not reported. These errors have the number of these evaluations in the
-   * property `evaluations`, and no number in their message.
+   * Receives errors: of listeners, sources and the cache, of flag sets that cannot be used, of
+   * evaluations that are not reported, and the first failure of each kind to reach the server, as
+   * `onError` of `FlagClientOptions`. An error about dropped evaluations has their number in the
+   * property `evaluations`. Messages have no changing parts.
    */
   readonly onError?: (error: unknown) => void
   readonly fetch?: Fetch

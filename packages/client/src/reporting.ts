@@ -13,3 +13,16 @@ export function reportTo(
     }
   }
 }
+
+/**
+ * Returns a function that passes an error to `report`, unless the last error had the same text. A
+ * call without an error means that the cause of the last error is gone.
+ */
+export function reportNew(report: (error: unknown) => void): (error?: unknown) => void {
+  let known: string | undefined
+  return (error) => {
+    const text = error === undefined ? undefined : String(error)
+    if (text && text !== known) report(error)
+    known = text
+  }
+}

@@ -11,7 +11,7 @@ const SAME = textHash(contextText)
 /** Returns a cache with values of the context of the tests. */
 async function cacheWith(version: number, time: number): Promise<FlagCache> {
   const cache = memoryCache()
-  await createValueCache(cache, OWNER).save(contextText, {
+  await createValueCache(cache, OWNER, () => {}).save(contextText, {
     flags: { theme: 'dark' },
     version,
     time,

@@ -545,14 +545,20 @@ describe('storage', () => {
       { get: () => new Promise(() => {}), set: () => new Promise(() => {}), remove: () => 0 },
     ],
     ['returns other values', { get: () => 7, set: () => ({}), remove: () => [] }],
-  ])('A store that %s is an empty store.', async (_, cache) => {
-    const { client, time, errors } = createScene({ cache })
-    await time.advance(5000)
-    expect(client.value('theme')).toBe('light')
-    client.close()
-    await settle()
-    expect(errors).toEqual([])
-  })
+  ])(
+    'A store that %s is an empty store, and a failed write is reported once.',
+    async (how, cache) => {
+      const { client, server, time, errors } = createScene({ cache })
+      for (let change = 0; change < 5; change += 1) {
+        await time.advance(5000)
+        server.publish({ limit: change })
+      }
+      expect(client.value('theme')).toBe('light')
+      client.close()
+      await settle()
+      expect(errors.map(String)).toEqual(/throws|rejects/.test(how) ? ['Error: denied'] : [])
+    },
+  )
 
   it('An entry that was not written completely is removed and not used.', async () => {
     const texts = new Map<string, string>()

@@ -3,6 +3,7 @@ import type { FlagType } from '@ff/core/flag-types'
 import { createAlarms } from '../connection/alarms.ts'
 import type { Connection } from '../connection/connection-state.ts'
 import type { Platform } from '../connection/platform.ts'
+import { reportNew } from '../reporting.ts'
 import { callWatchers, type Watchers } from '../values/listening.ts'
 import type { FlagCache } from '../values/value-cache.ts'
 import { asCachedFlagSet, cacheNameOf, cacheTextOf } from './cached-flag-set.ts'
@@ -49,6 +50,8 @@ export interface LocalState extends FlagSetState {
   saved: HeldFlagSet | undefined
   /** The end of all writes to the cache. */
   saving: Promise<void>
+  /** Reports the failure of a write, unless the last one failed in the same way. */
+  readonly noteSaving: (error?: unknown) => void
 }
 
 /** The name of the alarm that writes to the cache. */
@@ -96,12 +99,14 @@ export function createLocalState(options: LocalStateOptions): LocalState {
     ...{ steppedAt: clock.now(), isReady: false, isClosed: false },
     ...{ updatedAt: undefined, saved: undefined },
     saving: Promise.resolve(),
+    noteSaving: reportNew(report),
   }
   return state
 }
 
 function reportRefusal({ options }: LocalState, refusal: Refusal): void {
-  options.report(new Error(`An update of the flag set is not used, because ${REFUSALS[refusal]}`))
+  const message = `An update of the flag set is not used, because ${REFUSALS[refusal]}`
+  options.report(Object.assign(new Error(message), { code: 'unusedUpdate' }))
 }
 
 /** Uses the flag set that the server has confirmed. */
@@ -160,7 +165,7 @@ export function loadCached(state: LocalState): void {
 /** Writes the flag set to the cache, after earlier writes. */
 export function save(state: LocalState): void {
   const { sync, options, updatedAt = 0 } = state
-  const { cache, report } = options
+  const { cache } = options
   const { held } = sync
   if (cache === undefined || held === undefined) return
   state.saved = held
@@ -168,8 +173,9 @@ export function save(state: LocalState): void {
   state.saving = state.saving
     .then(async () => {
       await cache.set(cacheNameOf(owner), cacheTextOf(owner, held, updatedAt))
+      state.noteSaving()
     })
-    .catch(report)
+    .catch(state.noteSaving)
 }
 
 function ownerOf({ url, sdkKey }: LocalStateOptions): string {

@@ -189,7 +189,8 @@ function settle(reporter: UsageReporter, { problem, code, retryAfter }: ReportEn
   reporter.failures += 1
   // The repetition repairs a few failures.
   if (reporter.failures === NOTED_FAILURES && !isClosed) {
-    reporter.report(new Error(`Evaluations cannot be reported to ${reporter.url}: ${problem}`))
+    const message = `Evaluations cannot be reported to ${reporter.url}: ${problem}`
+    reporter.report(Object.assign(new Error(message), { code: 'notReported' }))
   }
   const isHopeless = code === undefined || alarms.now() + delayMs > endsAt
   if (isClosed && isHopeless) abandonReports(reporter)
@@ -213,6 +214,6 @@ function reportDropped({ usage, report }: UsageReporter, reason: string): void {
   usage.dropped = 0
   if (evaluations > 0) {
     const message = `Evaluations were not reported, because ${reason}`
-    report(Object.assign(new Error(message), { evaluations }))
+    report(Object.assign(new Error(message), { code: 'notReported', evaluations }))
   }
 }

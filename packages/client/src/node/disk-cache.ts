@@ -10,15 +10,23 @@ let files = 0
 /**
  * Creates a cache in a folder, which is created if it does not exist. A file is written completely
  * under another name, synchronized with the disk and renamed, so that a reader never finds half a
- * file. Several processes can use one folder.
+ * file. Several processes can use one folder. If a file cannot be written, the error names the folder
+ * and the cause, such as `EACCES`.
  */
 export function diskCache(folder: string): FlagCache {
   const pathOf = (name: string) => join(folder, `ff-${textHash(name)}.json`)
   return {
     get: (name) => textOf(pathOf(name)),
     async set(name, text) {
-      await mkdir(folder, { recursive: true })
-      await replaceFile(pathOf(name), text)
+      try {
+        await mkdir(folder, { recursive: true })
+        await replaceFile(pathOf(name), text)
+      } catch (cause) {
+        // The message of the cause contains the name of a temporary file, which always differs.
+        const { code } = cause as { readonly code?: unknown }
+        const error = new Error(`The flag cache ${folder} cannot be written: ${code}`, { cause })
+        throw Object.assign(error, { code })
+      }
     },
     remove: (name) => rm(pathOf(name), { force: true }),
   }

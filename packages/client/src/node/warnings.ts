@@ -1,17 +1,29 @@
-/** The maximum number of remembered messages. */
-const MAX_MESSAGES = 100
+/** The maximum number of remembered kinds, and of the texts of each kind. */
+const MAX_KINDS = 100
+const MAX_TEXTS = 10
 
 /**
- * Returns a function that writes each error to the console as a warning. It writes a message only
- * once, because a client repeats a failed attempt.
+ * Returns a function that writes each error to the console as a warning. It writes a text only once,
+ * because a client repeats a failed attempt, and a limited number of texts of each kind, because
+ * the texts of an application can always differ. The kind is the code or the name of the error.
+ * Refusals of the SDK key are always written.
  */
 export function createWarner(): (error: unknown) => void {
-  const written = new Set<string>()
+  const written = new Map<unknown, Set<string>>()
   return (error) => {
-    const message = error instanceof Error ? error.message : String(error)
-    if (written.has(message) || written.size >= MAX_MESSAGES) return
-    written.add(message)
+    const { code, name, message = String(error) } = Object(error) as Partial<ErrorWithCode>
+    const kind = code ?? name
+    const texts = written.get(kind) ?? new Set()
+    const isKnown = texts.has(message) || texts.size >= MAX_TEXTS
+    if (isKnown && kind !== 'refused') return
+    texts.add(message)
+    written.set(kind, texts)
+    for (const [first] of written) if (written.size > MAX_KINDS) written.delete(first)
     // biome-ignore lint/suspicious/noConsole: an application without `onError` sees problems here
     console.warn(`@ff/client: ${message}`)
   }
+}
+
+interface ErrorWithCode extends Error {
+  readonly code: unknown
 }

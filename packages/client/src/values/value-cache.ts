@@ -1,5 +1,6 @@
 import { isObject, isVersion, jsonIn } from '../json/json.ts'
 import { textHash } from '../json/text-hash.ts'
+import { reportNew } from '../reporting.ts'
 
 /** A store of texts by name, such as `localStorage` or React Native's AsyncStorage. */
 export interface FlagCache {
@@ -18,7 +19,7 @@ export interface CachedValues {
   readonly time: number
 }
 
-/** The cached values of one client, by context. A store that throws is an empty store. */
+/** The cached values of one client, by context. A store that throws when it is read is empty. */
 export interface ValueCache {
   /**
    * Passes the cached values of a context to `use`, immediately if the store is synchronous. Does
@@ -26,6 +27,7 @@ export interface ValueCache {
    * values.
    */
   load(contextText: string, now: number, use: (cached: CachedValues) => void): void
+  /** Writes the values. Never rejects. */
   save(contextText: string, values: CachedValues): Promise<void>
 }
 
@@ -34,9 +36,15 @@ const MAX_AGE_MS = 2_592_000_000
 
 /**
  * Creates the cache of a client in a store. `owner` is the URL and the SDK key. Each text contains
- * the hash of its values, so that a text that was not written completely is detected.
+ * the hash of its values, so that a text that was not written completely is detected. `report`
+ * receives the errors of writing. An error that follows an equal one is not passed.
  */
-export function createValueCache(store: FlagCache, owner: string): ValueCache {
+export function createValueCache(
+  store: FlagCache,
+  owner: string,
+  report: (error: unknown) => void,
+): ValueCache {
+  const note = reportNew(report)
   const nameOf = (part: string) => `ff1:${textHash(`${owner}\n${part}`)}`
 
   return {
@@ -59,8 +67,9 @@ export function createValueCache(store: FlagCache, owner: string): ValueCache {
         const others = Array.isArray(known) ? known.filter((each) => each !== name) : []
         for (const old of others.splice(MAX_CONTEXTS - 1)) await store.remove(old)
         await store.set(index, sealed([name, ...others]))
-      } catch {
-        // A store that is full or not available must not affect the application.
+        note()
+      } catch (error) {
+        note(error)
       }
     },
   }
@@ -86,7 +95,8 @@ function sealed(value: unknown): string {
 
 /** Returns the value of a cached text; `undefined` if the text is damaged. */
 function unsealed(text: unknown): unknown {
-  const [hash, value] = (jsonIn(text) ?? []) as readonly unknown[]
+  const parts = jsonIn(text)
+  const [hash, value]: readonly unknown[] = Array.isArray(parts) ? parts : []
   return value && textHash(JSON.stringify(value)) === hash ? value : undefined
 }
 

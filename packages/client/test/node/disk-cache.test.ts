@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -51,6 +52,35 @@ const cached = () => {
 }
 
 describe('diskCache', () => {
+  it('A file that cannot be written is reported once, until it has been written again.', async () => {
+    await written()
+    const file = path()
+    const local = scene.create({ cache: diskCache(folder) })
+    await untilCurrent(scene, local)
+    const change = async (value: string) => {
+      await scene.publish(flagChange(textFlag('banner', value)))
+      await scene.clock.advance(11_000)
+      await expect.poll(() => readdirSync(folder)).toHaveLength(1)
+    }
+    const makeUnwritable = () => {
+      rmSync(file)
+      mkdirSync(join(file, 'in the way'), { recursive: true })
+    }
+    makeUnwritable()
+    for (const value of ['a', 'b', 'c']) await change(value)
+    await expect.poll(() => scene.errors).toHaveLength(1)
+    rmSync(file, { recursive: true })
+    await change('d')
+    await expect.poll(() => statSync(file).isFile()).toBe(true)
+    makeUnwritable()
+    await change('e')
+    await expect.poll(() => scene.errors).toHaveLength(2)
+    await local.close()
+    const messages = scene.errors.map((error) => (error as Error).message)
+    expect(new Set(messages).size).toBe(1)
+    expect(messages[0]).toMatch(/^The flag cache .*ff-client-\w+ cannot be written: E[A-Z]+$/)
+  })
+
   it('A client reads the flag set of an earlier process at once.', async () => {
     expect(cached()).toEqual(['fallback', 'none'])
     await written()
