@@ -7,7 +7,6 @@ import { type Platform, platformWith } from './connection/platform.ts'
 import { contextTextOf } from './json/context-text.ts'
 import { isObject, isVersion } from './json/json.ts'
 import { textHash } from './json/text-hash.ts'
-import { reportTo } from './reporting.ts'
 import type { FlagSnapshot } from './values/flag-detail.ts'
 import {
   changedState,
@@ -19,6 +18,7 @@ import {
 } from './values/flag-store.ts'
 import { callWatchers } from './values/listening.ts'
 import { overridesIn } from './values/overrides.ts'
+import { reportTo } from './values/reporting.ts'
 import { createValueCache, type ValueCache } from './values/value-cache.ts'
 import { createValueSync, type ValueSync } from './values/value-sync.ts'
 

@@ -26,9 +26,9 @@ import { abandonReports, CLOSE_TIMEOUT_MS, closeReporter } from './local/usage-r
 import type { LocalClient, LocalClientOptions, LocalStatus } from './local-client-interface.ts'
 import { createLocalView } from './local-view.ts'
 import { READINESS } from './readiness.ts'
-import { reportTo } from './reporting.ts'
 import type { FlagSnapshot } from './values/flag-detail.ts'
 import { addListener, callWatchers } from './values/listening.ts'
+import { reportTo } from './values/reporting.ts'
 
 const READY_TIMEOUT_MS = 5000
 /** The name of the alarm that ends the attempt to report the last evaluations. */

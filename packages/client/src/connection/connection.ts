@@ -8,17 +8,11 @@ import type {
   Stop,
   SubscriptionResponse,
 } from '../transports/transport.ts'
-import { backoffMs, MIN_DELAY_MS, minimumDelayMs } from './backoff.ts'
+import { MIN_DELAY_MS } from './backoff.ts'
 import type { Connection, ConnectionOptions, ConnectionState } from './connection-state.ts'
-import { failureOf, hasRequests, isTriedAgain, reportFailure, usesSocket } from './failures.ts'
-import {
-  createLadder,
-  MIN_CLIMB_MS,
-  planClimb,
-  type Transport,
-  toTop,
-  transportOf,
-} from './ladder.ts'
+import { delayAfter, hasRequests } from './failures.ts'
+import { createLadder, planClimb, type Transport, toTop, transportOf } from './ladder.ts'
+import { pauseAfter } from './poll-pause.ts'
 
 /** The types ensure that the constants are those of the protocol, without importing all of them. */
 const VERSION_HEADER: typeof FLAG_SET_VERSION_HEADER = 'X-FF-Version'
@@ -33,20 +27,11 @@ const BESIDE = 4
 
 const ANSWER_TIMEOUT_MS = 10_000
 const POLL_TIMEOUT_MS = 75_000
-/** The time from the response of a poll to the next poll. */
-const POLL_PAUSE_MS = 500
-/** The first and the longest pause after a poll that ended immediately without changes. */
-const MIN_PAUSE_MS = 1000
-const MAX_PAUSE_MS = 60_000
-/** The time after which a server that works responds to a poll without changes, at the earliest. */
-const HELD_MS = 5000
 /** The time in which a socket responds, unless a proxy swallows it. */
 const BESIDE_MS = 400
 const REQUEST_INTERVAL_MS = 30_000
 const SILENCE_MS = 25_000
 const HIDDEN_MS = 120_000
-const HEALTHY_MS = 60_000
-const REFUSED_DELAY_MS = 150_000
 const ONLINE_SPREAD_MS = 1000
 /** The time after a pause in which the network of the platform may not work yet. */
 const RETURN_MS = 10_000
@@ -249,7 +234,7 @@ function send(
 }
 
 function respond(connection: Connection, response: SubscriptionResponse): void {
-  const { alarms, isPoll, platform, requestedAt } = connection
+  const { platform } = connection
   const { headers } = response
   const receipt = connection.subscription.respond(response)
   if (receipt === 'outdated') wait(connection, 0)
@@ -257,16 +242,8 @@ function respond(connection: Connection, response: SubscriptionResponse): void {
   else {
     const isRequest = transportOf(connection.ladder) === 'request'
     const intervalMs = REQUEST_INTERVAL_MS * (1 + platform.random())
-    const version = headers.get(VERSION_HEADER)
-    // A proxy that changes entity tags makes each poll end immediately.
-    const isEarly = version === connection.version && alarms.now() - requestedAt < HELD_MS
-    if (isPoll) {
-      const doubledMs = 2 * connection.pauseMs || MIN_PAUSE_MS
-      connection.pauseMs = isEarly ? Math.min(doubledMs, MAX_PAUSE_MS) : 0
-    }
-    const pauseMs = Math.max(connection.pauseMs, isPoll ? POLL_PAUSE_MS : 0)
+    const pauseMs = pauseAfter(connection, headers.get(VERSION_HEADER))
     succeed(connection)
-    connection.version = version
     connection.canPoll = connection.requestsWork = true
     connection.needsRequest = false
     wait(connection, isRequest ? intervalMs : pauseMs)
@@ -284,41 +261,12 @@ function succeed(connection: Connection): void {
 
 /** Ends the step in progress, and waits until the next attempt. */
 function fail(connection: Connection, problem: string, code?: unknown, retryAfter?: unknown): void {
-  const { ladder, alarms, platform, isCurrent, requestsWork } = connection
-  const now = alarms.now()
-  if (isCurrent) connection.lostAt = now
-  if (now - connection.healthyAt >= HEALTHY_MS) {
-    connection.failures = 0
-    connection.causes.clear()
-    if (ladder.rung === 0) ladder.climbMs = MIN_CLIMB_MS
+  const delayMs = delayAfter(connection, { problem, code, retryAfter })
+  if (delayMs === undefined) requestNow(connection)
+  else {
+    wait(connection, delayMs)
+    connection.onFailure(connection.failure)
   }
-  const isSocket = usesSocket(connection)
-  const canRequest = hasRequests(connection)
-  let delayMs = backoffMs(connection.failures, now - connection.lostAt, platform.random)
-  let minimumMs = minimumDelayMs(retryAfter)
-  connection.failure = failureOf(connection, code)
-  const isRefusal = connection.failure !== 'unreachable'
-  if (isRefusal) {
-    delayMs = REFUSED_DELAY_MS * platform.random()
-    minimumMs = Math.max(REFUSED_DELAY_MS, minimumMs)
-  }
-  // After the end of a connection that worked, the next attempt usually succeeds. The cause of a
-  // socket that cannot be opened is that of the next request, unless requests work.
-  const isNews = isCurrent ? code && !isSocket : !canRequest || requestsWork
-  if (isRefusal || (isNews && !isTriedAgain(connection, code))) {
-    reportFailure(connection, problem)
-  }
-  if (isCurrent || !isSocket) connection.requestsWork = false
-  if (canRequest && !isCurrent && !isRefusal && !minimumMs && connection.isEmpty?.()) {
-    requestNow(connection)
-    return
-  }
-  connection.failures += 1
-  connection.healthyAt = Infinity
-  connection.isCurrent = connection.canPoll = connection.needsRequest = false
-  connection.notBefore = now + minimumMs
-  wait(connection, minimumMs + delayMs)
-  connection.onFailure(connection.failure)
 }
 
 function pause(connection: Connection, reason: Connection['paused']): void {

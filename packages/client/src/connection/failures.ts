@@ -1,10 +1,13 @@
+import { backoffMs, minimumDelayMs } from './backoff.ts'
 import type { Connection, ConnectionFailure } from './connection-state.ts'
-import { descend, strike, toTop, transportOf } from './ladder.ts'
+import { descend, MIN_CLIMB_MS, strike, toTop, transportOf } from './ladder.ts'
 
 /** The statuses and close codes that refuse the SDK key. */
 const REFUSED: readonly unknown[] = [401, 403, 4401]
 /** The statuses and close codes that refuse a message or its size. */
 const REJECTED: readonly unknown[] = [400, 413, 1009, 4400]
+const HEALTHY_MS = 60_000
+const REFUSED_DELAY_MS = 150_000
 const MAX_CAUSES = 20
 
 /** Returns `true` if the step in progress, or the next one, is a socket. */
@@ -18,12 +21,12 @@ export function hasRequests(connection: Connection): boolean {
 }
 
 /** Returns `true` if another transport tries the refused context again. */
-export function isTriedAgain({ failure }: Connection, code: unknown): boolean {
+function isTriedAgain({ failure }: Connection, code: unknown): boolean {
   return failure === 'unreachable' && REJECTED.includes(code)
 }
 
 /** Selects the next transport after a failure, and returns the failure. */
-export function failureOf(connection: Connection, code: unknown): ConnectionFailure {
+function failureOf(connection: Connection, code: unknown): ConnectionFailure {
   const { ladder, isPoll, failure } = connection
   if (REFUSED.includes(code)) return 'refused'
   // A refusal of an earlier context says nothing about the current one.
@@ -44,7 +47,7 @@ const FAILURES: Readonly<Record<ConnectionFailure, string>> = {
 }
 
 /** Reports a cause of failures once, until the connection has been healthy again. */
-export function reportFailure(
+function reportFailure(
   { causes, alarms, quietUntil, platform, url, failure = 'unreachable', report }: Connection,
   problem: string,
 ): void {
@@ -54,4 +57,58 @@ export function reportFailure(
   causes.add(cause)
   const error = new Error(`The flag server ${url} ${FAILURES[failure]}: ${problem}`)
   report(Object.assign(error, { code: failure }))
+}
+
+/** The end of a step that failed. */
+interface Failure {
+  /** The cause, in words. */
+  readonly problem: string
+  /** The status of the response or of an error message, or the close code. */
+  readonly code: unknown
+  /** The minimum time until the next attempt, in seconds. */
+  readonly retryAfter: unknown
+}
+
+/**
+ * Notes a failure, and returns the time until the next attempt in milliseconds; `undefined` if a
+ * request must follow immediately.
+ */
+export function delayAfter(
+  connection: Connection,
+  { problem, code, retryAfter }: Failure,
+): number | undefined {
+  const { ladder, alarms, platform, isCurrent, requestsWork } = connection
+  const now = alarms.now()
+  if (isCurrent) connection.lostAt = now
+  if (now - connection.healthyAt >= HEALTHY_MS) {
+    connection.failures = 0
+    connection.causes.clear()
+    if (ladder.rung === 0) ladder.climbMs = MIN_CLIMB_MS
+  }
+  const isSocket = usesSocket(connection)
+  const canRequest = hasRequests(connection)
+  let delayMs = backoffMs(connection.failures, now - connection.lostAt, platform.random)
+  let minimumMs = minimumDelayMs(retryAfter)
+  connection.failure = failureOf(connection, code)
+  const isRefusal = connection.failure !== 'unreachable'
+  if (isRefusal) {
+    delayMs = REFUSED_DELAY_MS * platform.random()
+    minimumMs = Math.max(REFUSED_DELAY_MS, minimumMs)
+  }
+  // After the end of a connection that worked, the next attempt usually succeeds. The cause of a
+  // socket that cannot be opened is that of the next request, unless requests work.
+  const isNews = isCurrent ? code && !isSocket : !canRequest || requestsWork
+  if (isRefusal || (isNews && !isTriedAgain(connection, code))) {
+    reportFailure(connection, problem)
+  }
+  if (isCurrent || !isSocket) connection.requestsWork = false
+  if (canRequest && !isCurrent && !isRefusal && !minimumMs && connection.isEmpty?.()) {
+    connection.needsRequest = true
+    return undefined
+  }
+  connection.failures += 1
+  connection.healthyAt = Infinity
+  connection.isCurrent = connection.canPoll = connection.needsRequest = false
+  connection.notBefore = now + minimumMs
+  return minimumMs + delayMs
 }

@@ -1,6 +1,6 @@
 import { isObject, isVersion, jsonIn } from '../json/json.ts'
 import { textHash } from '../json/text-hash.ts'
-import { reportNew } from '../reporting.ts'
+import { reportNew } from './reporting.ts'
 
 /** A store of texts by name, such as `localStorage` or React Native's AsyncStorage. */
 export interface FlagCache {
