@@ -57,6 +57,8 @@ export class FakeServer {
   socketScript: (socket: FakeSocket, message: Json) => boolean = () => false
   /** The greatest number of requests and sockets at one time. Set it to 0 before a measurement. */
   maxOpen = 0
+  /** The greatest number of requests, or of sockets, at one time. */
+  maxOfOneKind = 0
   #requests = 0
 
   constructor(time: FakeTime) {
@@ -123,9 +125,10 @@ export class FakeServer {
     this.attempts.push({ at: this.time.monotonicNow(), kind })
   }
 
-  /** Updates `maxOpen`. */
+  /** Updates `maxOpen` and `maxOfOneKind`. */
   measure(): void {
     this.maxOpen = Math.max(this.maxOpen, this.open)
+    this.maxOfOneKind = Math.max(this.maxOfOneKind, this.sockets.size, this.#requests)
   }
 
   /** Changes values, and sends them to all clients. */
