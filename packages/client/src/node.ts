@@ -1,4 +1,5 @@
 import type { FlagClient, FlagClientOptions } from './client-interface.ts'
+import type { Transport } from './connection/ladder.ts'
 import { createFlagClient as createClient } from './flag-client.ts'
 import { createLocalClient as createLocal } from './local-client.ts'
 import type { LocalClient, LocalClientOptions } from './local-client-interface.ts'
@@ -6,6 +7,7 @@ import { diskCache } from './node/disk-cache.ts'
 import { createWarner } from './node/warnings.ts'
 import { nodeWebSocket } from './node/web-socket.ts'
 import type { ClientSocketConstructor } from './transports/transport.ts'
+import { reportTo } from './values/reporting.ts'
 import type { FlagCache } from './values/value-cache.ts'
 
 export type { FlagClient, FlagClientOptions } from './client-interface.ts'
@@ -29,8 +31,8 @@ export type NodeLocalClientOptions<Values> = WithFolder<LocalClientOptions<Value
 
 /**
  * Creates the same client as `createFlagClient` of `@ff/client`, with a disk cache, and with the
- * `WebSocket` of the package `ws` if Node has none. Without `onError`, errors are warnings on the
- * console.
+ * `WebSocket` of the package `ws` if Node has none. If there is neither, `onError` receives an error.
+ * Without `onError`, errors are warnings on the console.
  */
 export function createFlagClient<Values>(
   options: NodeFlagClientOptions<Values>,
@@ -51,15 +53,24 @@ export function createLocalClient<Values>(
 
 interface ReplaceableParts {
   readonly cache?: string | FlagCache
+  readonly transport?: Transport | 'auto'
   readonly webSocket?: ClientSocketConstructor
   readonly onError?: (error: unknown) => void
 }
 
+const NO_WEB_SOCKET =
+  'There is no WebSocket, so that changes arrive by long-poll. Install the package `ws`, or pass `webSocket`.'
+
 function withDefaults<Options extends ReplaceableParts>({ cache, ...rest }: Options) {
+  const { transport = 'auto', onError = createWarner() } = rest
   const webSocket = rest.webSocket ?? nodeWebSocket()
+  if (!webSocket && (transport === 'auto' || transport === 'socket')) {
+    // The application may use its client in `onError`, and it has no client yet.
+    queueMicrotask(() => reportTo(onError)(new Error(NO_WEB_SOCKET)))
+  }
   return {
-    onError: createWarner(),
     ...rest,
+    onError,
     ...(cache !== undefined && { cache: typeof cache === 'string' ? diskCache(cache) : cache }),
     ...(webSocket && { webSocket }),
   }

@@ -1,5 +1,5 @@
 /// <reference types="node" />
-import { createRequire } from 'node:module'
+import { join } from 'node:path'
 import type { ClientSocketConstructor } from '../transports/transport.ts'
 
 /**
@@ -11,9 +11,16 @@ export function nodeWebSocket(): ClientSocketConstructor | undefined {
     readonly WebSocket?: ClientSocketConstructor
   }
   if (own !== undefined) return own
-  try {
-    return createRequire(import.meta.url)('ws') as ClientSocketConstructor
-  } catch {
-    return undefined
+  // Bundlers replace the function `createRequire` if it is imported.
+  const { createRequire } = process.getBuiltinModule('node:module')
+  // A bundle can have no URL, or that of a file which exists only where it was built. Then `ws` is
+  // that of the application.
+  for (const base of [import.meta.url, process.argv[1], join(process.cwd(), 'index.js')]) {
+    try {
+      return createRequire(base as string)('ws') as ClientSocketConstructor
+    } catch {
+      // The package is not installed there.
+    }
   }
+  return undefined
 }
