@@ -12,6 +12,8 @@ export interface ShopServer {
   readonly sdkKey: string
   /** Adds a targeting rule that switches the new checkout on for contexts with a plan. */
   addRule(plan: string): Promise<void>
+  /** Serves the new checkout, or the old one, to all contexts without a rule. */
+  setDefault(isNew: boolean): Promise<void>
   close(): Promise<void>
 }
 
@@ -40,6 +42,9 @@ export async function startShopServer(
       const conditions = [{ attribute: 'plan', operator: 'eq', value: plan }]
       const body = { name: `Plan ${plan}`, conditions, variationId: 'true' }
       await system.createTargetingRule({ params: flag, body })
+    },
+    async setDefault(isNew) {
+      await system.updateFlagState({ params: flag, body: { defaultVariationId: String(isNew) } })
     },
     async close() {
       const closed = new Promise((resolve) => server.close(resolve))
