@@ -59,7 +59,7 @@ interface ReplaceableParts {
 }
 
 const NO_WEB_SOCKET =
-  'There is no WebSocket, so that changes arrive by long-poll. Install the package `ws`, or pass `webSocket`.'
+  'There is no WebSocket: install the package `ws`, or pass `webSocket`. Without it, the transport `auto` uses long-polls.'
 
 function withDefaults<Options extends ReplaceableParts>({ cache, ...rest }: Options) {
   const { transport = 'auto', onError = createWarner() } = rest

@@ -1,5 +1,4 @@
 /// <reference types="node" />
-import { join } from 'node:path'
 import type { ClientSocketConstructor } from '../transports/transport.ts'
 
 /**
@@ -14,8 +13,8 @@ export function nodeWebSocket(): ClientSocketConstructor | undefined {
   // Bundlers replace the function `createRequire` if it is imported.
   const { createRequire } = process.getBuiltinModule('node:module')
   // A bundle can have no URL, or that of a file which exists only where it was built. Then `ws` is
-  // that of the application.
-  for (const base of [import.meta.url, process.argv[1], join(process.cwd(), 'index.js')]) {
+  // that of the main script. The working directory is not searched, because it can be untrusted.
+  for (const base of [import.meta.url, process.argv[1]]) {
     try {
       return createRequire(base as string)('ws') as ClientSocketConstructor
     } catch {
