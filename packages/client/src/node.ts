@@ -37,7 +37,10 @@ export type NodeLocalClientOptions<Values> = WithFolder<LocalClientOptions<Value
 export function createFlagClient<Values>(
   options: NodeFlagClientOptions<Values>,
 ): FlagClient<Values> {
-  return createClient<Values>(withDefaults(options ?? {}))
+  const all = withDefaults(options ?? {})
+  const client = createClient<Values>(all)
+  reportMissingSocket(all)
+  return client
 }
 
 /**
@@ -48,7 +51,10 @@ export function createFlagClient<Values>(
 export function createLocalClient<Values>(
   options: NodeLocalClientOptions<Values>,
 ): LocalClient<Values> {
-  return createLocal<Values>(withDefaults(options ?? {}))
+  const all = withDefaults(options ?? {})
+  const client = createLocal<Values>(all)
+  if (all.sources?.includes('server') !== false) reportMissingSocket(all)
+  return client
 }
 
 interface ReplaceableParts {
@@ -62,16 +68,19 @@ const NO_WEB_SOCKET =
   'There is no WebSocket: install the package `ws`, or pass `webSocket`. Without it, the transport `auto` uses long-polls.'
 
 function withDefaults<Options extends ReplaceableParts>({ cache, ...rest }: Options) {
-  const { transport = 'auto', onError = createWarner() } = rest
+  const { onError = createWarner() } = rest
   const webSocket = rest.webSocket ?? nodeWebSocket()
-  if (!webSocket && (transport === 'auto' || transport === 'socket')) {
-    // The application may use its client in `onError`, and it has no client yet.
-    queueMicrotask(() => reportTo(onError)(new Error(NO_WEB_SOCKET)))
-  }
   return {
     ...rest,
     onError,
     ...(cache !== undefined && { cache: typeof cache === 'string' ? diskCache(cache) : cache }),
     ...(webSocket && { webSocket }),
   }
+}
+
+/** Reports once that a client which needs a `WebSocket` has none. */
+function reportMissingSocket({ transport = 'auto', webSocket, onError }: ReplaceableParts): void {
+  if (webSocket || (transport !== 'auto' && transport !== 'socket')) return
+  // The application may use its client in `onError`, and it has no client yet.
+  queueMicrotask(() => reportTo(onError)(new Error(NO_WEB_SOCKET)))
 }
