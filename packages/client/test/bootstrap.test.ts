@@ -1,4 +1,6 @@
+import { compileFlagSet, type EvaluationContext, evaluateFlag, parseContext } from '@ff/core'
 import { describe, expect, it } from 'vitest'
+import { gradualFlag } from '../../core/test/definitions.ts'
 import { contextTextOf } from '../src/json/context-text.ts'
 import { textHash } from '../src/json/text-hash.ts'
 import { createValueCache, type FlagCache, memoryCache } from '../src/values/value-cache.ts'
@@ -94,4 +96,35 @@ describe('a bootstrap beside cached values of the context', () => {
     await time.advance(100)
     expect([client.value('theme'), client.status.source]).toEqual(['light', 'server'])
   })
+})
+
+it('No page of a gradual rollout shows another value than its HTML before the server responds.', async () => {
+  const startAt = '2030-01-01T00:00:00.000Z'
+  const definition = { version: 7, flags: [gradualFlag('new-checkout', startAt)], segments: [] }
+  const flagSet = compileFlagSet(definition)
+  const valueAt = (context: EvaluationContext, now: number) =>
+    evaluateFlag(flagSet, 'new-checkout', parseContext(context), now).value as boolean
+  let differing = 0
+  for (let page = 0; page < 200; page += 1) {
+    const context = { kind: 'user', key: `user-${page}` }
+    const text = contextTextOf(context) ?? ''
+    const cache = memoryCache()
+    // The last visit was some steps of the rollout ago, with the same version of the flag set.
+    const html = valueAt(context, Date.parse(startAt) + 6 * 3_600_000)
+    const visited = valueAt(context, Date.parse(startAt))
+    if (html !== visited) differing += 1
+    const flags = { 'new-checkout': visited }
+    const time = Date.parse(startAt)
+    await createValueCache(cache, OWNER, () => {}).save(text, { flags, version: 7, time })
+    const bootstrap = { flags: { 'new-checkout': html }, version: 7, context: textHash(text) }
+    const scene = createScene({ context, cache, bootstrap }, (server) => {
+      server.state = 'blackhole'
+    })
+    const frames = new Set([scene.client.value('new-checkout')])
+    scene.client.subscribe('new-checkout', (value) => frames.add(value))
+    await scene.time.advance(3000)
+    expect([...frames]).toEqual([html])
+    scene.client.close()
+  }
+  expect(differing).toBeGreaterThan(20)
 })
