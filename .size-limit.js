@@ -57,7 +57,7 @@ export default [
   {
     name: '@ff/client/local',
     path: 'packages/client/dist/local.js',
-    limit: '27.1 kB',
+    limit: '27.2 kB',
     brotli: true,
     modifyEsbuildConfig,
   },
@@ -70,7 +70,7 @@ export default [
       './packages/openfeature/node_modules/@openfeature/web-sdk/dist/esm/index.js':
         '{ OpenFeature }',
     },
-    limit: '13.5 kB',
+    limit: '13.8 kB',
     brotli: true,
     modifyEsbuildConfig,
   },
