@@ -108,10 +108,10 @@ async function checkApplication(command, transport, paths) {
   try {
     const url = host.ready[1] ?? ''
     for (const path of paths) {
-      // A client without values has no version. The first values must be the new ones.
+      // A client without values has the version 0. The first values must be the new ones.
       const state = await stateWhen(
         url + path,
-        ({ local, client }) => local[1] !== null && client[1] !== null,
+        ({ local, client }) => local[1] > 0 && client[1] > 0,
       )
       assert.deepEqual(state, first, `${name}: the first values of ${path}`)
     }
