@@ -99,7 +99,9 @@ describe('@ff/client/node', () => {
     client.close()
     await local.close()
     const warning = `@ff/client: The flag server ${listening.url} refuses the SDK key: 401`
-    expect(warn.mock.calls).toEqual([[warning], [warning]])
+    // A client of an earlier test can still write to its cache, whose folder is deleted.
+    const refusals = warn.mock.calls.filter(([text]) => String(text).includes('SDK key'))
+    expect(refusals).toEqual([[warning], [warning]])
     warn.mockRestore()
   })
 
