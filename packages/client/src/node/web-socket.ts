@@ -12,9 +12,11 @@ export function nodeWebSocket(): ClientSocketConstructor | undefined {
   if (own !== undefined) return own
   // Bundlers replace the function `createRequire` if it is imported.
   const { createRequire } = process.getBuiltinModule('node:module')
-  // A bundle can have no URL, or that of a file which exists only where it was built. Then `ws` is
-  // that of the main script. The working directory is not searched, because it can be untrusted.
-  for (const base of [import.meta.url, process.argv[1]]) {
+  // A CommonJS bundle has a file name instead of a URL. Other bundles can have the URL of a file that
+  // exists only where they were built. Then `ws` is that of the main script. The working directory is
+  // not searched, because it can be untrusted.
+  const file = typeof __filename === 'undefined' ? import.meta.url : __filename
+  for (const base of [file, process.argv[1]]) {
     try {
       return createRequire(base as string)('ws') as ClientSocketConstructor
     } catch {
