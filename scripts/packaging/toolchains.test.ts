@@ -16,11 +16,15 @@ const TOOLS = ['esbuild@0.28.2', 'jest@29.7.0', 'vite@8.3.8', 'webpack@5.113.0',
 const WEBPACK = `
 const webpack = require('webpack')
 const path = require('node:path').resolve('out')
-const bundle = (target, name, filename) => {
-  return { mode: 'production', target, entry: './dist/' + name, output: { path, filename } }
+const bundle = (target, name, filename, output) => {
+  return { mode: 'production', target, entry: './dist/' + name, output: { path, filename, ...output } }
 }
 const bundles = [
   bundle('node20', 'follower.js', 'webpack.cjs'),
+  {
+    ...bundle('node20', 'follower.js', 'webpack.mjs', { module: true, chunkFormat: 'module' }),
+    experiments: { outputModule: true },
+  },
   bundle('web', 'page.js', 'webpack-page.js'),
 ]
 webpack(bundles, (error, stats) => {
@@ -102,7 +106,9 @@ it(
 
     project.write('webpack.cjs', WEBPACK)
     await run('webpack.cjs')
-    expect(await run('out/webpack.cjs')).toBe(following('socket'))
+    for (const outfile of ['out/webpack.cjs', 'out/webpack.mjs']) {
+      expect([outfile, await run(outfile)]).toEqual([outfile, following('socket')])
+    }
     const page = readFileSync(join(project.folder, 'out/webpack-page.js'), 'utf8')
     expect(page).toContain('/evaluator/evaluate')
 

@@ -15,12 +15,13 @@ export function nodeWebSocket(): ClientSocketConstructor | undefined {
   // A CommonJS bundle has a file name instead of a URL. Other bundles can have the URL of a file that
   // exists only where they were built. Then `ws` is that of the main script. The working directory is
   // not searched, because it can be untrusted.
-  const file = typeof __filename === 'undefined' ? import.meta.url : __filename
-  for (const base of [file, process.argv[1]]) {
+  const bases = [() => __filename, () => import.meta.url, () => process.argv[1]]
+  for (const base of bases) {
     try {
-      return createRequire(base as string)('ws') as ClientSocketConstructor
+      // `typeof __filename` is no check: webpack replaces it by a constant, also in ES modules.
+      return createRequire(base() as string)('ws') as ClientSocketConstructor
     } catch {
-      // The package is not installed there.
+      // There is no such base, or the package is not installed there.
     }
   }
   return undefined
