@@ -36,7 +36,9 @@ const CLOSE = 'close'
 
 /**
  * Creates a client that evaluates flags in the process. Throws a `TypeError` if `url` does not begin
- * with `http`, or if `sdkKey` is empty or has other characters than letters, digits, `_` and `-`, and an `Error` in a page of a browser. Afterwards, nothing throws or rejects.
+ * with `http` or has a password, a query or a fragment, or if `sdkKey` is empty or has other
+ * characters than letters, digits, `_` and `-`; and an `Error` in a page of a browser. Afterwards,
+ * nothing throws or rejects.
  */
 export function createLocalClient<Values>(
   options: LocalClientOptions<Values>,

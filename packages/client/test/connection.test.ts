@@ -366,6 +366,19 @@ describe('versions and messages', () => {
     },
   )
 
+  it.each(['{"toString":1}', '{"valueOf":1,"toString":null}', '[[]]', '"401"', 'true', 'null'])(
+    'An error message with the status %s does not stop the client.',
+    async (statusCode) => {
+      const { client, server, time } = createScene()
+      await time.advance(100)
+      const [socket] = server.sockets
+      socket?.emit(`{"type":"error","error":"broken","statusCode":${statusCode}}`)
+      socket?.end(1011)
+      await time.advance(MINUTE)
+      expect(client.status).toMatchObject({ isCurrent: true, connection: 'socket' })
+    },
+  )
+
   it('Unknown messages are ignored, and answers to other requests are dropped.', async () => {
     const { client, server, time } = createScene()
     await time.advance(100)

@@ -127,6 +127,21 @@ describe('a server that is not available', () => {
     expect(scene.client.status).toMatchObject({ isCurrent: true })
   })
 
+  it('A short outage does not look like sockets that do not work, also after requests worked.', async () => {
+    const scene = createScene()
+    scene.page.set({ hidden: true })
+    await scene.time.advance(3 * MINUTE)
+    scene.page.set({ hidden: false })
+    await scene.time.advance(2 * MINUTE)
+    expect(scene.server.attempts.map(({ kind }) => kind)).toEqual(['socket', 'evaluate', 'socket'])
+    scene.server.stop()
+    await scene.time.advance(1200)
+    scene.server.state = 'up'
+    await scene.time.advance(2 * MINUTE)
+    expect(scene.server.attempts.length).toBeGreaterThan(4)
+    expect([messages(scene), scene.client.status.isCurrent]).toEqual([[], true])
+  })
+
   it('A pause and its return are not reported, and a later failure is.', async () => {
     for (const [pause, end] of [
       [{ offline: true }, { offline: false }],

@@ -10,22 +10,23 @@ const SPACE = /^[\s\x85]+|[\s\x85]+$/g
 
 /**
  * Returns the address in the options of a client. White space around its parts is removed, because a
- * text from a file ends with a line break. Throws a `TypeError` if `url` does not begin with `http`,
- * or has a password, a query or a fragment, and
- * if `sdkKey` is empty or contains other characters than those of SDK keys.
+ * text from a file ends with a line break. Throws a `TypeError` if `url` does not begin with `http`
+ * or has a password, a query or a fragment, or if `sdkKey` is empty or contains other characters
+ * than letters, digits, `_` and `-`.
  */
 export function addressIn(options: { readonly url?: unknown; readonly sdkKey?: unknown }): Address {
-  const [url, sdkKey] = [options?.url, options?.sdkKey].map((text) =>
-    typeof text === 'string' ? text.replace(SPACE, '') : '',
-  ) as [string, string]
+  const url = trimmed(options?.url)
   // Messages contain the URL, so that it must not contain secrets. They do not contain the key.
-  const isUrl = /^https?:[^?#@]+$/.test(url)
-  if (!isUrl || !/^[\w-]+$/.test(sdkKey)) {
-    throw new TypeError(
-      isUrl
-        ? '`sdkKey` must only have letters, digits, _ and -'
-        : '`url` must begin with http and have no ?, # or @',
-    )
+  if (!/^https?:[^?#@]+$/.test(url)) {
+    throw new TypeError('`url` must begin with http and have no ?, # or @')
+  }
+  const sdkKey = trimmed(options.sdkKey)
+  if (!/^[\w-]+$/.test(sdkKey)) {
+    throw new TypeError('`sdkKey` must only have letters, digits, _ and -')
   }
   return { url: url.replace(/\/+$/, ''), sdkKey }
+}
+
+function trimmed(text: unknown): string {
+  return typeof text === 'string' ? text.replace(SPACE, '') : ''
 }

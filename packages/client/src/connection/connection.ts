@@ -3,6 +3,7 @@ import { sendRequest, UNEXPECTED } from '../transports/request.ts'
 import { openSocket } from '../transports/socket.ts'
 import type {
   ClientSocketConstructor,
+  End,
   Fetch,
   OnEnd,
   Stop,
@@ -124,14 +125,14 @@ function run(connection: Connection): void {
   } else if (transport && fetch) {
     request(connection, fetch, transport === 'long-poll' && connection.canPoll)
   } else {
-    fail(connection, 'no transport')
+    fail(connection, { problem: 'no transport' })
   }
 }
 
 /** Ends the step in progress as a failure if it does not end within a time. */
 function setDeadline(connection: Connection, delayMs: number): void {
   connection.alarms.set(STEP, delayMs, () => {
-    fail(connection, `no response within ${delayMs / 1000} s`)
+    fail(connection, { problem: `no response within ${delayMs / 1000} s` })
   })
 }
 
@@ -151,10 +152,10 @@ function connect(connection: Connection, webSocket: ClientSocketConstructor): vo
         send(connection.subscription.message(true))
       },
       onMessage: (message) => receive(connection, message),
-      onEnd: (...end) => fail(connection, ...end),
+      onEnd: (end) => fail(connection, end),
     })
-  } catch (error) {
-    fail(connection, String(error))
+  } catch {
+    fail(connection, { problem: 'the platform refuses the WebSocket' })
   }
 }
 
@@ -185,7 +186,7 @@ function receive(
   message: Readonly<Record<string, unknown>> | undefined,
 ): void {
   const receipt = message ? connection.subscription.receive(message) : 'invalid'
-  if (receipt === 'invalid') fail(connection, UNEXPECTED)
+  if (receipt === 'invalid') fail(connection, { problem: UNEXPECTED })
   else if (receipt === 'outdated') sendRefresh(connection)
   else {
     if (receipt === 'current') succeed(connection)
@@ -219,7 +220,7 @@ function request(connection: Connection, fetch: Fetch, isPoll = false): void {
     connection,
     fetch,
     (response) => respond(connection, response),
-    (...end) => fail(connection, ...end),
+    (end) => fail(connection, end),
   )
 }
 
@@ -238,7 +239,7 @@ function respond(connection: Connection, response: SubscriptionResponse): void {
   const { headers } = response
   const receipt = connection.subscription.respond(response)
   if (receipt === 'outdated') wait(connection, 0)
-  else if (receipt !== 'current') fail(connection, UNEXPECTED)
+  else if (receipt !== 'current') fail(connection, { problem: UNEXPECTED })
   else {
     const isRequest = transportOf(connection.ladder) === 'request'
     const intervalMs = REQUEST_INTERVAL_MS * (1 + platform.random())
@@ -260,8 +261,8 @@ function succeed(connection: Connection): void {
 }
 
 /** Ends the step in progress, and waits until the next attempt. */
-function fail(connection: Connection, problem: string, code?: unknown, retryAfter?: unknown): void {
-  const delayMs = delayAfter(connection, { problem, code, retryAfter })
+function fail(connection: Connection, end: End): void {
+  const delayMs = delayAfter(connection, end)
   if (delayMs === undefined) requestNow(connection)
   else {
     wait(connection, delayMs)

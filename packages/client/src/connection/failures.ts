@@ -1,3 +1,4 @@
+import type { End } from '../transports/transport.ts'
 import { backoffMs, minimumDelayMs } from './backoff.ts'
 import type { Connection, ConnectionFailure } from './connection-state.ts'
 import { descend, MIN_CLIMB_MS, strike, toTop, transportOf } from './ladder.ts'
@@ -59,23 +60,13 @@ function reportFailure(
   report(Object.assign(error, { code: failure }))
 }
 
-/** The end of a step that failed. */
-interface Failure {
-  /** The cause, in words. */
-  readonly problem: string
-  /** The status of the response or of an error message, or the close code. */
-  readonly code: unknown
-  /** The minimum time until the next attempt, in seconds. */
-  readonly retryAfter: unknown
-}
-
 /**
  * Notes a failure, and returns the time until the next attempt in milliseconds; `undefined` if a
  * request must follow immediately.
  */
 export function delayAfter(
   connection: Connection,
-  { problem, code, retryAfter }: Failure,
+  { problem, code, retryAfter }: End,
 ): number | undefined {
   const { ladder, alarms, platform, isCurrent, requestsWork } = connection
   const now = alarms.now()
@@ -103,7 +94,6 @@ export function delayAfter(
   }
   if (isCurrent || !isSocket) connection.requestsWork = false
   if (canRequest && !isCurrent && !isRefusal && !minimumMs && connection.isEmpty?.()) {
-    connection.needsRequest = true
     return undefined
   }
   connection.failures += 1

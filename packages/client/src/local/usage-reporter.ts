@@ -4,7 +4,7 @@ import type { Alarms } from '../connection/alarms.ts'
 import { backoffMs, minimumDelayMs } from '../connection/backoff.ts'
 import type { Platform } from '../connection/platform.ts'
 import { sendRequest } from '../transports/request.ts'
-import type { Stop } from '../transports/transport.ts'
+import type { End, Stop } from '../transports/transport.ts'
 import {
   closeCounts,
   countEvaluation,
@@ -129,18 +129,18 @@ function send(reporter: UsageReporter): void {
   const { usage, platform, alarms, url, sdkKey } = reporter
   reporter.pending ??= takeReport(usage, newId(platform))
   const { body } = reporter.pending
-  const end = (problem: string, code?: unknown, retryAfter?: unknown) => {
+  const onEnd = (end: End) => {
     reporter.stop?.()
     reporter.stop = undefined
     alarms.clear(DEADLINE)
-    settle(reporter, { problem, code, retryAfter })
+    settle(reporter, end)
   }
   const { fetch } = platform
   if (fetch === undefined) {
-    end('no transport', 400)
+    onEnd({ problem: 'no transport', code: 400 })
     return
   }
-  alarms.set(DEADLINE, ANSWER_TIMEOUT_MS, () => end('no response within 10 s'))
+  alarms.set(DEADLINE, ANSWER_TIMEOUT_MS, () => onEnd({ problem: 'no response within 10 s' }))
   const request = {
     method: 'POST',
     headers: { 'content-type': 'application/json', [SDK_KEY_HEADER]: sdkKey },
@@ -150,8 +150,8 @@ function send(reporter: UsageReporter): void {
     fetch,
     url + SDK_PATHS.events,
     request,
-    ({ status }) => end(`${status}`, status),
-    end,
+    ({ status }) => onEnd({ problem: `${status}`, code: status }),
+    onEnd,
   )
 }
 
@@ -160,16 +160,8 @@ function newId({ random, clock }: Platform): string {
   return globals.crypto?.randomUUID?.() ?? `${random()} ${clock.now()}`
 }
 
-interface ReportEnd {
-  readonly problem: string
-  /** The status of the response; `undefined` without a response. */
-  readonly code: unknown
-  /** The minimum time until the next attempt, in seconds. */
-  readonly retryAfter: unknown
-}
-
 /** Drops the report if the server has counted or refused it, otherwise waits until the next attempt. */
-function settle(reporter: UsageReporter, { problem, code, retryAfter }: ReportEnd): void {
+function settle(reporter: UsageReporter, { problem, code, retryAfter }: End): void {
   const { platform, alarms, isClosed, endsAt } = reporter
   if (code === 200 || code === 400 || code === 413) {
     if (code !== 200) {

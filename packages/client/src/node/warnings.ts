@@ -13,12 +13,12 @@ export function createWarner(): (error: unknown) => void {
   return (error) => {
     const { code, name, message = String(error) } = Object(error) as Partial<ErrorWithCode>
     const kind = code ?? name
-    const texts = written.get(kind) ?? new Set()
-    const isKnown = texts.has(message) || texts.size >= MAX_TEXTS
-    if (isKnown && kind !== 'refused') return
-    texts.add(message)
-    written.set(kind, texts)
-    for (const [first] of written) if (written.size > MAX_KINDS) written.delete(first)
+    if (kind !== 'refused') {
+      const texts = written.get(kind) ?? new Set()
+      if (texts.has(message) || texts.size >= MAX_TEXTS) return
+      written.set(kind, texts.add(message))
+      for (const [first] of written) if (written.size > MAX_KINDS) written.delete(first)
+    }
     // biome-ignore lint/suspicious/noConsole: an application without `onError` sees problems here
     console.warn(`@ff/client: ${message}`)
   }

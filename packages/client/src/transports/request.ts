@@ -42,9 +42,9 @@ export function sendRequest(
       // A failed connection and an invalid body are failures without a status.
       status = undefined
       const code = (error as { readonly cause?: { readonly code?: unknown } })?.cause?.code
-      if (code) problem = `cannot reach (${code})`
+      if (typeof code === 'string') problem = `cannot reach (${code})`
     }
-    if (!isStopped) onEnd(problem, status, retryAfter)
+    if (!isStopped) onEnd({ problem, code: status, retryAfter })
   }
 
   void send()

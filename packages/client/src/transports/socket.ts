@@ -25,8 +25,10 @@ export function openSocket(
     if (message?.['type'] === 'error') ({ statusCode: status, retryAfter } = message)
     else onMessage(message)
   }
-  socket.onclose = ({ code = '' }) => {
-    onEnd(`${status || `WebSocket closed (${code})`}`, status || code, retryAfter)
+  socket.onclose = ({ code }) => {
+    // Any JSON can be the status of a message, also an object that cannot be converted to text.
+    if (typeof status === 'number') onEnd({ problem: `${status}`, code: status, retryAfter })
+    else onEnd({ problem: `WebSocket closed (${code})`, code, retryAfter })
   }
   // Some implementations throw if an error has no listener. The end follows in any case.
   socket.onerror = () => {}

@@ -81,12 +81,15 @@ export type ClientSocketConstructor = new (url: string) => ClientSocket
 /** Ends a socket or a request. No listener is called afterwards. */
 export type Stop = () => void
 
-/** Receives the end of a socket or the failure of a request. */
-export type OnEnd = (
-  /** The cause of the end, in words. It has no changing parts. */
-  problem: string,
+/** The end of a socket, or the failure of a request. */
+export interface End {
+  /** The cause, in words. It has no changing parts. */
+  readonly problem: string
   /** The status of the response or of an error message, or the close code. */
-  code?: unknown,
+  readonly code?: unknown
   /** The minimum time until the next attempt, in seconds. */
-  retryAfter?: unknown,
-) => void
+  readonly retryAfter?: unknown
+}
+
+/** Receives the end of a socket, or the failure of a request. */
+export type OnEnd = (end: End) => void

@@ -19,10 +19,11 @@ export function reportTo(
  * call without an error means that the cause of the last error is gone.
  */
 export function reportNew(report: (error: unknown) => void): (error?: unknown) => void {
-  let known: string | undefined
+  let known = ''
   return (error) => {
-    const text = error === undefined ? undefined : String(error)
-    if (text && text !== known) report(error)
+    // Anything can be thrown, also an object that cannot be converted to text.
+    const text = error instanceof Error ? error.message : typeof error
+    if (error !== undefined && text !== known) report(error)
     known = text
   }
 }
