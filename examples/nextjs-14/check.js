@@ -2,15 +2,13 @@
 // Changes a flag while the application runs in development and in production, and checks that its
 // page and its route handler show each change, although Next.js 14 caches the responses of `fetch`.
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { bool, defineFlags } from '@ff/core/flag-types'
-import { startHostProcess, startShopServer } from '@ff-examples/host-check'
+import { runProgram, startHostProcess, startShopServer } from '@ff-examples/host-check'
 
 const require = createRequire(import.meta.url)
 const NEXT = require.resolve('next/dist/bin/next')
@@ -21,20 +19,8 @@ rmSync(join(import.meta.dirname, '.next'), { recursive: true, force: true })
 const server = await startShopServer(defineFlags({ 'new-checkout': bool(false) }))
 const env = { NEXT_TELEMETRY_DISABLED: '1', FF_URL: server.url, FF_SDK_KEY: server.sdkKey }
 
-/**
- * Runs a program and rejects if it fails.
- *
- * @param {readonly string[]} args
- */
-async function run(...args) {
-  const child = spawn(process.execPath, args, {
-    cwd: import.meta.dirname,
-    env: { ...process.env, ...env },
-    stdio: 'inherit',
-  })
-  const [code] = await once(child, 'exit')
-  assert.equal(code, 0, args.join(' '))
-}
+/** @param {readonly string[]} args */
+const run = (...args) => runProgram(args, { cwd: import.meta.dirname, env })
 
 /** Returns the version of the flag set that the server has. */
 async function serverVersion() {

@@ -1,8 +1,6 @@
 // @ts-check
 // Checks the types, builds the application, starts it, and checks the running application.
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -10,26 +8,19 @@ import { join } from 'node:path'
 import { createManagement } from '@ff/management/node'
 import { createFlagServer } from '@ff/server'
 import { sqlite } from '@ff/storage/sqlite'
-import { checkHost, createExampleProject, startHostProcess } from '@ff-examples/host-check'
+import {
+  checkHost,
+  createExampleProject,
+  runProgram,
+  startHostProcess,
+} from '@ff-examples/host-check'
 
 const require = createRequire(import.meta.url)
 const NEXT = require.resolve('next/dist/bin/next')
 const env = { NEXT_TELEMETRY_DISABLED: '1' }
 
-/**
- * Runs a program and rejects if it fails.
- *
- * @param {readonly string[]} args
- */
-async function run(...args) {
-  const child = spawn(process.execPath, args, {
-    cwd: import.meta.dirname,
-    env: { ...process.env, ...env },
-    stdio: 'inherit',
-  })
-  const [code] = await once(child, 'exit')
-  assert.equal(code, 0, args.join(' '))
-}
+/** @param {readonly string[]} args */
+const run = (...args) => runProgram(args, { cwd: import.meta.dirname, env })
 
 const folder = mkdtempSync(join(tmpdir(), 'ff-nextjs-'))
 const path = join(folder, 'flags.db')

@@ -4,12 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, it, onTestFinished } from 'vitest'
-import { createFlagServer } from '../../packages/server/src/index.ts'
-import { attachWebSocket, toNodeHandler } from '../../packages/server/src/node/node.ts'
-import { allInMemory } from '../../packages/server/test/capabilities.ts'
-import { listen } from '../../packages/server/test/node/listening.ts'
-import { addSdkKey, flagChange, publish, seed, textFlag } from '../../packages/server/test/seed.ts'
 import { installedProject, MINUTE_MS } from './empty-project.ts'
+import { startFlagServer } from './flag-server.ts'
 
 const TOOLS = ['esbuild@0.28.2', 'jest@29.7.0', 'vite@8.3.8', 'webpack@5.113.0', 'ws@8.23.0']
 
@@ -50,22 +46,6 @@ test('Both entries work in a test.', () => {
 /** The output of `follower.ts` if both clients have a transport. */
 const following = (transport: string) => `hello ${transport}\nhello ${transport}\n`
 
-/** Starts a flag server. Returns the environment variables of the programs. */
-async function startServer(): Promise<Record<string, string>> {
-  const memory = allInMemory()
-  const { live } = await seed(memory.storage)
-  const { sdkKey } = await addSdkKey(memory.storage, live, { kind: 'server' })
-  await publish(memory, live.environmentId, flagChange(textFlag('banner', 'hello')))
-  const server = createFlagServer(memory)
-  const { url, server: listener, close } = await listen(toNodeHandler(server))
-  attachWebSocket(listener, server)
-  onTestFinished(async () => {
-    await server.close()
-    await close()
-  })
-  return { FF_URL: url, FF_SDK_KEY: sdkKey }
-}
-
 /** Runs a bundle in a folder without packages. */
 async function runAlone(bundle: string, env: Record<string, string>) {
   const cwd = mkdtempSync(join(tmpdir(), 'ff-bundle-'))
@@ -79,7 +59,9 @@ async function runAlone(bundle: string, env: Record<string, string>) {
 it(
   'The packed clients work with TypeScript, esbuild, webpack, Vite and Jest, as docs/clients.md says',
   async () => {
-    const env = await startServer()
+    const { url, sdkKey, setBanner } = await startFlagServer()
+    await setBanner('hello')
+    const env = { FF_URL: url, FF_SDK_KEY: sdkKey }
     const packages = ['core', 'protocol', 'client']
     const project = await installedProject({ packages, others: TOOLS })
     for (const program of ['follower.ts', 'page.ts']) project.copyProgram(program)

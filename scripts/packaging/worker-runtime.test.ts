@@ -8,12 +8,8 @@ import type { ReadableStream } from 'node:stream/web'
 import { build } from 'esbuild'
 import { expect, it, onTestFinished } from 'vitest'
 import { loadVectorFiles, nowOf, type VectorFile } from '../../packages/core/test/vector-files.ts'
-import { createFlagServer } from '../../packages/server/src/index.ts'
-import { attachWebSocket, toNodeHandler } from '../../packages/server/src/node/node.ts'
-import { allInMemory } from '../../packages/server/test/capabilities.ts'
-import { listen } from '../../packages/server/test/node/listening.ts'
-import { addSdkKey, flagChange, publish, seed, textFlag } from '../../packages/server/test/seed.ts'
 import { type EmptyProject, installedProject, MINUTE_MS } from './empty-project.ts'
+import { startFlagServer } from './flag-server.ts'
 
 const WORKERD = 'workerd@1.20261102.1'
 const START_LIMIT_MS = 60_000
@@ -133,26 +129,15 @@ it(
   'A local client in workerd follows the changes of a flag server by socket and by long-poll',
   async () => {
     const worker = await startWorker()
-    const memory = allInMemory()
-    const { live } = await seed(memory.storage)
-    const { sdkKey } = await addSdkKey(memory.storage, live, { kind: 'server' })
-    const server = createFlagServer(memory)
-    const { url, server: listener, close } = await listen(toNodeHandler(server))
-    attachWebSocket(listener, server)
-    onTestFinished(async () => {
-      await server.close()
-      await close()
-    })
-    const set = (value: string) =>
-      publish(memory, live.environmentId, flagChange(textFlag('banner', value)))
+    const { url, sdkKey, setBanner } = await startFlagServer()
     for (const transport of ['socket', 'long-poll']) {
-      await set('first')
+      await setBanner('first')
       const { body } = await post(`${worker}/follow`, { url, sdkKey, transport })
       const lines = createInterface(Readable.fromWeb(body as ReadableStream))
       const received: unknown[] = []
       for await (const line of lines) {
         received.push(JSON.parse(line))
-        if (received.length === 2) await set('end')
+        if (received.length === 2) await setBanner('end')
       }
       expect(received).toEqual(['live', ['first', transport], ['end', transport]])
     }

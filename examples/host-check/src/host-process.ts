@@ -45,6 +45,16 @@ export async function startHostProcess(program: HostProgram): Promise<HostProces
   throw new Error(`${command} has ended before it listened.`)
 }
 
+/** Runs a program of Node in a folder, and prints its output. Throws if it fails. */
+export async function runProgram(
+  args: readonly string[],
+  { cwd, env }: { readonly cwd: string; readonly env: Readonly<Record<string, string>> },
+): Promise<void> {
+  const settings = { cwd, env: { ...process.env, ...env }, stdio: 'inherit' } as const
+  const [code] = await once(spawn(process.execPath, args, settings), 'exit')
+  if (code !== 0) throw new Error(`${args.join(' ')} has ended with the code ${code}.`)
+}
+
 async function stop(child: ChildProcess): Promise<number | null> {
   if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
   child.kill('SIGTERM')

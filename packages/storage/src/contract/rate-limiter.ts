@@ -76,7 +76,8 @@ function describeOneWindow(open: () => Promise<RateLimiter>): void {
 function describeSeveralWindows(open: () => Promise<RateLimiter>): void {
   it('Each key has its own rate limit', async () => {
     const limiter = await open()
-    const [first, second] = [newId(), '__proto__']
+    const first = newId()
+    const second = '__proto__'
     const window = present(5)
     expect(await limiter.lease(first, window, 5)).toBe(5)
     expect(await limiter.lease(second, window, 5)).toBe(5)
