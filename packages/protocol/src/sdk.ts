@@ -1,3 +1,4 @@
+export { ENTITY_TAG_SUFFIX, isTagNamedIn } from './sdk/entity-tags.ts'
 export {
   asEvaluateRequest,
   type EvaluateRequest,

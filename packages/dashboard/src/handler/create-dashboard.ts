@@ -1,3 +1,4 @@
+import { isTagNamedIn } from '@ff/protocol/sdk'
 import { acceptedEncoding } from './accepted-encoding.ts'
 import { type AppFile, readAppFiles } from './app-files.ts'
 import { type DashboardOptions, type ResolvedOptions, resolveOptions } from './options.ts'
@@ -64,7 +65,7 @@ function fileReply(file: AppFile, { headers }: Request, isImmutable: boolean): R
     ETag: etag,
     ...(variants.size > 1 && { Vary: 'Accept-Encoding' }),
   }
-  if (matches(headers.get('if-none-match'), etag)) {
+  if (isTagNamedIn(headers.get('if-none-match'), etag)) {
     return new Response(null, { status: 304, headers: kept })
   }
   const described = {
@@ -74,12 +75,6 @@ function fileReply(file: AppFile, { headers }: Request, isImmutable: boolean): R
     ...(encoding !== 'identity' && { 'Content-Encoding': encoding }),
   }
   return new Response(content, { headers: described })
-}
-
-/** Returns `true` if `If-None-Match` contains the validator. */
-function matches(header: string | null, etag: string): boolean {
-  const known = header?.split(',').map((text) => text.trim().replace(/^W\//, '')) ?? []
-  return known.includes(etag) || known.includes('*')
 }
 
 function replyWithoutBuild(): Response {

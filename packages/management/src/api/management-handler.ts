@@ -5,11 +5,11 @@ import {
   endpoints,
   type Permission,
 } from '@ff/protocol/management'
+import { isTagNamedIn } from '@ff/protocol/sdk'
 import {
   answerGet,
   type Exchange,
   type Headers,
-  isTagNamedIn,
   JSON_TYPE,
   METRICS_PATH,
   methodNotAllowed,

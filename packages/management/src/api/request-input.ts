@@ -1,5 +1,5 @@
 import { type Endpoint, type EndpointName, noBody } from '@ff/protocol/management'
-import { MAX_BODY_BYTES } from '@ff/protocol/sdk'
+import { ENTITY_TAG_SUFFIX, MAX_BODY_BYTES } from '@ff/protocol/sdk'
 import { assertJson, type Exchange, hashSecret } from '@ff/server/plane'
 import type { Actor } from '../access/actors.ts'
 import { acceptsComment, COMMENT_HEADER, decodeComment } from '../requests/comments.ts'
@@ -11,7 +11,7 @@ import { decodeWire, invalid } from '../requests/validation.ts'
 const DEEPEST = 32
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/
 const HEADER = COMMENT_HEADER.toLowerCase()
-const REVISION_TAG = /^(?:W\/)?"(\d{1,15})"$/
+const REVISION_TAG = new RegExp(`^(?:W/)?"(\\d{1,15})${ENTITY_TAG_SUFFIX}"$`)
 
 /**
  * Returns the input of an endpoint, decoded by its codecs. Throws `INVALID_REQUEST` if a codec

@@ -1,5 +1,6 @@
 import { sdkSchemas } from '@ff/protocol/management'
-import { type Exchange, isTagNamedIn, type Reply, sha256 } from '@ff/server/plane'
+import { isTagNamedIn } from '@ff/protocol/sdk'
+import { type Exchange, type Reply, sha256 } from '@ff/server/plane'
 import { errorSchemas, securitySchemes, sharedHeaders, sharedResponses } from './answers.ts'
 import { managementPaths, sharedParameters, tableCodecs } from './management-operations.ts'
 import { type Json, wireSchemas } from './schemas.ts'

@@ -280,8 +280,10 @@ describe('Management requests', () => {
     const late = await put(tag, 'theirs')
     expect(late).toMatchObject({ status: 409, data: { id: flag.id, name: 'mine', revision: 2 } })
     expect((await put('W/"2"', 'weak')).status).toBe(200)
+    expect((await put('"3-gzip"', 'compressed')).status).toBe(200)
+    expect((await put('"3;br"', 'late')).status).toBe(409)
     expect((await put('*', 'any')).status).toBe(200)
-    for (const malformed of ['3', '"x"', '"1", "2"', '""', 'true']) {
+    for (const malformed of ['3', '"x"', '"3x"', '"3.5"', '"1", "2"', '""', 'true']) {
       expect((await put(malformed, 'malformed')).status).toBe(400)
     }
     const headers = { 'if-match': '"1"' }

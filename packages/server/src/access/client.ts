@@ -35,13 +35,17 @@ export function isByHttps(client: Client, trustProxy: boolean): boolean {
 
 /**
  * Throws `FORBIDDEN` if the `Origin` header contains another host than the request. The scheme is
- * not compared, because a proxy may have terminated TLS.
+ * not compared, because a proxy may have terminated TLS. The default port of the scheme of the
+ * origin is ignored: browsers omit it, and some proxies add it.
  */
 export function assertOwnOrigin(client: Client, trustProxy: boolean): void {
   const origin = client.header('origin')
   if (origin === undefined) return
   const host = forwarded(client, 'x-forwarded-host', trustProxy) ?? client.header('host')
-  if (host !== undefined && /^https?:\/\/(.+)$/.exec(origin)?.[1] === host.toLowerCase()) return
+  const [, scheme, originHost] = /^(https?):\/\/(.+)$/.exec(origin) ?? []
+  const defaultPort = scheme === 'https' ? /:443$/ : /:80$/
+  if (originHost !== undefined && originHost === host?.toLowerCase().replace(defaultPort, ''))
+    return
   throw new FlagError('FORBIDDEN', 'Requests from pages of another origin are refused.')
 }
 

@@ -19,6 +19,20 @@ describe('Entity tags', () => {
       expect(asEntityTag(written)).toEqual(tag)
   })
 
+  it.each(['-gzip', ';br', '--gzip', ':dtagent10', '-zstd-gzip', `-${'x'.repeat(10_240)}`])(
+    'An entity tag to which a proxy has appended %.12s is the same tag',
+    (suffix) => {
+      const changed = `${tagText.slice(0, -1)}${suffix}"`
+      expect(asEntityTag(changed)).toEqual(tag)
+      expect(entityTagsIn(`"x", W/${changed}`)).toEqual([tag])
+    },
+  )
+
+  it('Garbage of ten kilobytes is not an entity tag', () => {
+    for (const garbage of ['x', '"', '-', '0', `${tagText.slice(0, -1)}f`])
+      expect(asEntityTag(`"${garbage.repeat(10_240 / garbage.length)}"`)).toBeUndefined()
+  })
+
   it.each([
     '',
     '*',

@@ -1,4 +1,5 @@
 import { hash128 } from '@ff/core/fingerprint'
+import { ENTITY_TAG_SUFFIX } from '@ff/protocol/sdk'
 import type { FlagSetScope } from '../access/scope.ts'
 
 /** Identifies the inputs of an evaluation and its values. Equal tags mean equal values. */
@@ -58,7 +59,9 @@ function isContextAlone(body: Uint8Array): boolean {
   return body[body.length - 1] === CLOSING_BRACE
 }
 
-const PATTERN = /^(?:W\/)?"(\d{1,15})\.(\d{1,15})-([0-9a-f]{32})-([0-9a-f]{32})"$/
+const PATTERN = new RegExp(
+  `^(?:W/)?"(\\d{1,15})\\.(\\d{1,15})-([0-9a-f]{32})-([0-9a-f]{32})${ENTITY_TAG_SUFFIX}"$`,
+)
 
 /**
  * Returns the value of the `ETag` header, including quotes:
@@ -69,8 +72,8 @@ export function entityTagText(tag: EntityTag): string {
 }
 
 /**
- * Returns the tag in a text, strong or weak; `undefined` if the text does not have the form of this
- * server's tags.
+ * Returns the tag in a text, strong or weak, also with the suffix of a proxy; `undefined` if the
+ * text does not have the form of this server's tags.
  */
 export function asEntityTag(text: string): EntityTag | undefined {
   const [, version, step, contextHash, valuesHash] = PATTERN.exec(text.trim()) ?? []

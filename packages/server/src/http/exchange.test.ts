@@ -14,6 +14,14 @@ describe('targetBelow', () => {
     ['/flags', 'http://host:1/flags/a?b', { path: '/a', query: 'b' }],
     ['', 'HTTPS://host', { path: '/', query: '' }],
     ['', '/a%2Fb', { path: '/a%2Fb', query: '' }],
+    ['', '//ofrep/v1/evaluate/flags', { path: '/ofrep/v1/evaluate/flags', query: '' }],
+    ['/flags', '/flags///evaluator/poll?a', { path: '/evaluator/poll', query: 'a' }],
+    ['', '/health/', { path: '/health', query: '' }],
+    ['/flags', '/flags/ready/?a', { path: '/ready', query: 'a' }],
+    ['', '//ws/sdk/', { path: '/ws/sdk', query: '' }],
+    ['', '/docs/', { path: '/docs/', query: '' }],
+    ['', '/ofrep/v1/evaluate/flags/', { path: '/ofrep/v1/evaluate/flags/', query: '' }],
+    ['', '//', { path: '/', query: '' }],
   ])('Below the base path %j, the target of %j is %j', (basePath, address, target) => {
     expect(targetBelow(basePath, address)).toEqual(target)
   })

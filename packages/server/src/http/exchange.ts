@@ -1,6 +1,7 @@
 import { FlagError } from '@ff/core'
 import type { Client } from '../access/client.ts'
 import type { Compressors } from './compressors.ts'
+import { canonicalPath } from './paths.ts'
 
 /**
  * A request in the platform-neutral form that bindings create. It depends neither on Node nor on
@@ -93,7 +94,10 @@ export function jsonReply(status: number, body: unknown, headers: Headers = {}):
 
 /** The path and the query of a request below the server's base path. */
 export interface RequestTarget {
-  /** The path below the base path, percent-encoded: `/evaluator/evaluate`; at least `/`. */
+  /**
+   * The path below the base path, percent-encoded: `/evaluator/evaluate`; at least `/`. It begins
+   * with one slash.
+   */
   readonly path: string
   /** The query without the question mark; empty if there is none. */
   readonly query: string
@@ -120,7 +124,7 @@ export function targetBelow(basePath: string, address: string): RequestTarget | 
   if (!whole.startsWith(basePath)) return undefined
   const path = whole.slice(basePath.length)
   if (path === '') return { path: '/', query }
-  return path.startsWith('/') ? { path, query } : undefined
+  return path.startsWith('/') ? { path: canonicalPath(path), query } : undefined
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })

@@ -2,9 +2,6 @@ import { SDK_PATHS } from '@ff/protocol/sdk'
 import type { Reply } from './exchange.ts'
 import { isOfrepPath } from './paths.ts'
 
-/** The path of the metrics endpoint. */
-export const METRICS_PATH = '/metrics'
-
 /** A metric in the model of Prometheus. */
 export interface Metric {
   readonly name: string

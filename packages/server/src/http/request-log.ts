@@ -5,8 +5,7 @@ import type { SocketClosing } from '../live/socket-connection.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { isDiscarded, type LogFields, type Logger } from '../runtime/logger.ts'
 import { type Exchange, GONE, type Reply } from './exchange.ts'
-import { METRICS_PATH } from './metrics.ts'
-import { isSdkPath, PROBE_PATHS, sdkTemplateOf } from './paths.ts'
+import { isSdkPath, METRICS_PATH, PROBE_PATHS, sdkTemplateOf } from './paths.ts'
 
 /** The header with the id of a request that was refused or has failed. */
 export const REQUEST_ID_HEADER = 'X-Request-Id'

@@ -8,7 +8,7 @@ import type { Permit } from '../access/rate-limit.ts'
 import type { EnvironmentScope } from '../access/scope.ts'
 import { entityTagText } from '../evaluation/entity-tag.ts'
 import type { EvaluationAnswer } from '../evaluation/evaluated.ts'
-import { type Exchange, JSON_TYPE, type Reply } from './exchange.ts'
+import { type Exchange, type Headers, JSON_TYPE, type Reply } from './exchange.ts'
 import { REQUEST_ID_HEADER } from './request-log.ts'
 
 type HeaderName =
@@ -68,11 +68,25 @@ const CORS_HEADERS = {
   'Access-Control-Expose-Headers': EXPOSED.join(', '),
 } as const
 
-/** The additional headers of the reply to a preflight request. */
-export const PREFLIGHT_HEADERS = {
-  'Access-Control-Allow-Headers': `${SDK_KEY_HEADER}, authorization, content-type, if-none-match`,
-  'Access-Control-Max-Age': '7200',
-} as const
+/** The headers that a page may send if it does not request any in its preflight request. */
+const ALLOWED = `${SDK_KEY_HEADER}, authorization, content-type, if-none-match`
+
+/** A list of header names (RFC 9110, 5.6.2). */
+const HEADER_NAMES = /^[\w!#$%&'*+.^`|~, -]{1,4096}$/
+
+/**
+ * Returns the additional headers of the reply to a preflight request. All requested headers are
+ * allowed, because tools for tracing and monitoring add headers of their own to each request.
+ */
+export function preflightHeaders(exchange: Exchange, methods: string): Headers {
+  const requested = exchange.header('access-control-request-headers') ?? ''
+  return {
+    'Access-Control-Allow-Headers': HEADER_NAMES.test(requested) ? requested : ALLOWED,
+    'Access-Control-Allow-Methods': methods,
+    'Access-Control-Max-Age': '7200',
+    Vary: 'Access-Control-Request-Headers',
+  }
+}
 
 /** The headers that describe the rate limit. */
 export type RateLimitHeaders = Pick<

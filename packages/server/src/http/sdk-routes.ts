@@ -7,7 +7,7 @@ import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
 import { mapMaybeAsync } from '../runtime/map-maybe-async.ts'
 import type { Exchange, JsonBody, Reply } from './exchange.ts'
 import { noRoute } from './no-route.ts'
-import { PREFLIGHT_HEADERS, type SdkHeaders, setRateLimitHeaders } from './sdk-reply.ts'
+import { preflightHeaders, type SdkHeaders, setRateLimitHeaders } from './sdk-reply.ts'
 
 /** A path of the SDK endpoints. */
 export interface SdkRoute {
@@ -40,7 +40,7 @@ export function replyOfRoute(routes: SdkRoutes, request: RoutedRequest): Reply |
   }
   const { allowed, reply } = route
   const allow = `${allowed}, OPTIONS`
-  if (method === 'OPTIONS') return preflight(allow, headers)
+  if (method === 'OPTIONS') return preflight(exchange, allow, headers)
   if (method !== allowed) {
     const message = `Use ${allowed} for this path.`
     throw new FlagError('METHOD_NOT_ALLOWED', message, { details: { allow } })
@@ -48,9 +48,9 @@ export function replyOfRoute(routes: SdkRoutes, request: RoutedRequest): Reply |
   return reply(exchange, headers)
 }
 
-function preflight(allow: string, headers: SdkHeaders): Reply {
+function preflight(exchange: Exchange, allow: string, headers: SdkHeaders): Reply {
   const isForPages = headers['Access-Control-Allow-Origin'] !== undefined
-  const allowed = isForPages && { ...PREFLIGHT_HEADERS, 'Access-Control-Allow-Methods': allow }
+  const allowed = isForPages && preflightHeaders(exchange, allow)
   return { status: 204, headers: { ...headers, ...allowed, Allow: allow }, body: null }
 }
 

@@ -197,6 +197,15 @@ describe('A poll with since', () => {
     expect(pending.answer?.body).toEqual({ banner: 'changed' })
   })
 
+  it('A poll with the current tag is pending if a proxy has appended a suffix to the tag', async () => {
+    const tag = await tagNow()
+    const pending = await openPoll({ context: user, since: `W/${tag.slice(0, -1)}-gzip"` })
+    expect(pending.answer).toBeUndefined()
+    await set('banner', 'changed')
+    await settle()
+    expect(pending.answer?.body).toEqual({ banner: 'changed' })
+  })
+
   it('A poll with an older tag receives an immediate reply if the values have changed', async () => {
     const since = await tagNow()
     await set('banner', 'changed')

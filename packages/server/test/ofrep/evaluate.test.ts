@@ -96,6 +96,8 @@ describe('POST /ofrep/v1/evaluate/flags', () => {
     const headers = { 'if-none-match': first.headers.get('etag') ?? '' }
     const again = await scene.evaluate(pro, { headers })
     expect([again.status, again.body]).toEqual([304, undefined])
+    const compressed = { 'if-none-match': headers['if-none-match'].replace(/"$/, '-gzip"') }
+    expect((await scene.evaluate(pro, { headers: compressed })).status).toBe(304)
     expect((await scene.evaluate({ ...pro, age: 3 }, { headers })).status).toBe(200)
     await scene.parts.clock.advance(60 * 60_000)
     expect((await scene.evaluate(pro, { headers })).status).toBe(200)

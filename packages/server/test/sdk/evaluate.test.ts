@@ -62,10 +62,12 @@ describe('POST /evaluator/evaluate', () => {
     await expect(flags.allOrThrow(live, wrong)).rejects.toMatchObject({ code: 'INVALID_CONTEXT' })
   })
 
-  it('An evaluation returns 304 for the current tag, strong, weak or in a list', async () => {
+  it('An evaluation returns 304 for the current tag, strong, weak, changed by a proxy, or in a list', async () => {
     const first = await evaluate(flags, live.sdkKey, user)
     const tag = first.headers.get('etag') ?? ''
-    for (const ifNoneMatch of [tag, `W/${tag}`, `"other", ${tag}`, `W/"a" ,W/${tag}`]) {
+    const compressed = `${tag.slice(0, -1)}-gzip"`
+    const lists = [`"other", ${tag}`, `W/"a" ,W/${tag}`]
+    for (const ifNoneMatch of [tag, `W/${tag}`, compressed, `W/${compressed}`, ...lists]) {
       const again = await evaluate(flags, live.sdkKey, user, { 'if-none-match': ifNoneMatch })
       expect([again.status, again.body]).toEqual([304, undefined])
       expect(again.headers.get('etag')).toBe(tag)
@@ -273,6 +275,22 @@ describe('CORS', () => {
       expect(answer.headers.get('access-control-allow-credentials')).toBeNull()
     },
   )
+
+  it('A preflight request permits all headers that it names, and caches distinguish them', async () => {
+    const permitted = async (requested: string) => {
+      const { headers } = await call(flags, '/evaluator/evaluate', {
+        method: 'OPTIONS',
+        headers: { 'access-control-request-headers': requested },
+      })
+      expect(headers.get('vary')).toBe('Access-Control-Request-Headers')
+      return headers.get('access-control-allow-headers')
+    }
+    const traced = 'baggage,content-type,sentry-trace,traceparent,x-api-key'
+    expect(await permitted(traced)).toBe(traced)
+    const usual = 'x-api-key, authorization, content-type, if-none-match'
+    for (const malformed of ['', 'a;b', '"a"', 'a\u00e4', 'x'.repeat(4097)])
+      expect(await permitted(malformed)).toBe(usual)
+  })
 
   it('A page of another origin can read the headers of a reply', async () => {
     const { headers } = await evaluate(flags, live.sdkKey, user)
