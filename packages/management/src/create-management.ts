@@ -26,6 +26,7 @@ import { type CheckedOptions, checkOptions, type ManagementOptions } from './man
 import { retentionJob } from './organizations/retention.ts'
 import { Previews } from './preview/previews.ts'
 import { dueChangesJob } from './scheduling/due-changes.ts'
+import { IssuedCredentials } from './secrets/issued-credentials.ts'
 import { SecretBox } from './secrets/secret-box.ts'
 import { randomSecretKeys } from './secrets/secret-keys.ts'
 import { ensureProject, type ProjectSetUp } from './set-up/ensure-project.ts'
@@ -53,13 +54,12 @@ function connect(options: CheckedOptions, server: ServerServices): ConnectedMana
   const { identifyUser, identityProvider } = options
   const { storage, changeFeed, recentEvents, clock, logger, basePath, start } = server
   const publicUrl = options.publicUrl && options.publicUrl.replace(/\/$/, '') + basePath
-  const credentialAttempts = new CredentialAttempts(server)
-  const logIn = createLogIn(options, { ...server, publicUrl, credentialAttempts })
+  const { issued, credentialAttempts, logIn } = createAuthentication(options, server, publicUrl)
   const secretBox = secretKeys && new SecretBox(secretKeys)
   const auditWalks = new AuditWalks(clock)
   const projectStreams = new ProjectStreams(server)
   const useCases = createUseCases({
-    ...{ logIn, payments, webhookSender, secretBox, auditWalks, recentEvents, publicUrl },
+    ...{ logIn, issued, payments, webhookSender, secretBox, auditWalks, recentEvents, publicUrl },
     ...{ identifyUser, identityProvider, instance: server.instance, projectStreams },
     previews: new Previews(server),
   })
@@ -124,19 +124,20 @@ function jobsOf(
   ]
 }
 
-interface LogInDependencies extends ServerServices {
-  readonly publicUrl: string | undefined
-  readonly credentialAttempts: CredentialAttempts
-}
-
-/** Creates the log-in service. Returns `undefined` if `users` is `false`. */
-function createLogIn(
+/** Creates the services that recognize credentials. `logIn` is `undefined` if `users` is `false`. */
+function createAuthentication(
   { users, passwordHasher, secretKeys = randomSecretKeys() }: CheckedOptions,
-  { basePath, ...dependencies }: LogInDependencies,
-): LogInService | undefined {
-  if (users === false || passwordHasher === undefined) return undefined
-  const cookiePath = basePath || '/'
-  return new LogInService({ ...dependencies, passwordHasher, secretKeys, cookiePath })
+  { basePath, ...server }: ServerServices,
+  publicUrl: string | undefined,
+) {
+  const issued = new IssuedCredentials(secretKeys)
+  const credentialAttempts = new CredentialAttempts({ ...server, issued })
+  const dependencies = { ...server, publicUrl, secretKeys, issued, credentialAttempts }
+  const logIn =
+    users === false || passwordHasher === undefined
+      ? undefined
+      : new LogInService({ ...dependencies, passwordHasher, cookiePath: basePath || '/' })
+  return { issued, credentialAttempts, logIn }
 }
 
 function authenticatorOf(

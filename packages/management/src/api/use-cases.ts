@@ -37,8 +37,9 @@ import type { WebhookSender } from '../ports/webhook-sender.ts'
 import { createPreviewUseCases } from '../preview/preview-use-cases.ts'
 import type { Previews } from '../preview/previews.ts'
 import { scheduledChangeUseCases } from '../scheduling/scheduled-changes.ts'
+import type { IssuedCredentials } from '../secrets/issued-credentials.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
-import { accessTokenUseCases } from '../users/access-tokens.ts'
+import { createAccessTokenUseCases } from '../users/access-tokens.ts'
 import { createLogInUseCases } from '../users/log-ins.ts'
 import { memberUseCases } from '../users/members.ts'
 import { createOidcUseCases } from '../users/oidc-log-ins.ts'
@@ -55,6 +56,7 @@ interface UseCaseServices {
   readonly payments: Payments | undefined
   readonly webhookSender: WebhookSender
   readonly secretBox: SecretBox | undefined
+  readonly issued: IssuedCredentials
   readonly auditWalks: AuditWalks
   readonly recentEvents: RecentEvents | undefined
   readonly previews: Previews
@@ -68,7 +70,6 @@ interface UseCaseServices {
 export function createUseCases(services: UseCaseServices) {
   const { logIn, payments, auditWalks } = services
   return {
-    ...accessTokenUseCases,
     ...environmentUseCases,
     ...explanationUseCases,
     ...flagConfigurationUseCases,
@@ -93,6 +94,7 @@ export function createUseCases(services: UseCaseServices) {
     ...variationUseCases,
     ...versionUseCases,
     ...webhookUseCases,
+    ...createAccessTokenUseCases(services.issued),
     ...createLogInUseCases(logIn, { hasHostUsers: services.identifyUser !== undefined }),
     ...createPasswordUseCases(logIn),
     ...createOidcUseCases({ ...services, service: logIn }),

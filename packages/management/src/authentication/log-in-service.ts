@@ -2,6 +2,7 @@ import { isFlagError } from '@ff/core'
 import { addressOf, type Client, isByHttps, type Job, type ServerServices } from '@ff/server/plane'
 import { notConfigured } from '../access/permissions.ts'
 import type { PasswordHasher } from '../ports/password-hasher.ts'
+import type { IssuedCredentials } from '../secrets/issued-credentials.ts'
 import type { SecretKeys } from '../secrets/secret-keys.ts'
 import type { CookieSettings } from './cookies.ts'
 import type { CredentialAttempts } from './credential-attempts.ts'
@@ -17,6 +18,7 @@ interface LogInServiceOptions
   > {
   readonly passwordHasher: PasswordHasher
   readonly credentialAttempts: CredentialAttempts
+  readonly issued: IssuedCredentials
   readonly secretKeys: SecretKeys
   /** The path of session cookies and device cookies. */
   readonly cookiePath: string

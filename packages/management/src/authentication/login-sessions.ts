@@ -6,12 +6,12 @@ import {
   hashSecret,
   LastUse,
   newId,
-  newSecret,
   type ServerServices,
   sha256,
   timestampAt,
 } from '@ff/server/plane'
 import type { LoginSession, Storage } from '@ff/storage'
+import type { IssuedCredentials } from '../secrets/issued-credentials.ts'
 import { type CookieSettings, findCookie, setCookieText } from './cookies.ts'
 
 /** The name of the session cookie. */
@@ -30,23 +30,27 @@ export interface LiveSession {
   readonly csrfToken: string
 }
 
-type LoginSessionsOptions = Pick<ServerServices, 'storage' | 'clock' | 'logger'>
+interface LoginSessionsOptions extends Pick<ServerServices, 'storage' | 'clock' | 'logger'> {
+  readonly issued: IssuedCredentials
+}
 
 /** Stores log-in sessions. Only the hash of a token is stored. */
 export class LoginSessions {
   readonly #storage: Storage
   readonly #clock: Clock
+  readonly #issued: IssuedCredentials
   readonly #lastUse: LastUse
 
   constructor(options: LoginSessionsOptions) {
     this.#storage = options.storage
     this.#clock = options.clock
+    this.#issued = options.issued
     this.#lastUse = new LastUse('loginSession', options)
   }
 
   /** Opens a session with a new token. A token that a browser sends is never reused. */
   async open({ userId, method }: Pick<LoginSession, 'userId' | 'method'>): Promise<LiveSession> {
-    const token = newSecret(SESSION_PREFIX)
+    const token = await this.#issued.issue(SESSION_PREFIX)
     const now = timestampAt(this.#clock)
     const record: LoginSession = {
       id: newId(),

@@ -176,10 +176,48 @@ describe('Requests with wrong credentials', () => {
     for (let n = 0; n < 3; n += 1) {
       expect((await ask({ token, address: '192.0.2.7' })).status).toBe(200)
     }
-    const { editor } = tenant.tokens
-    expect((await ask({ token: editor, address: '192.0.2.7' })).status).toBe(429)
-    expect((await ask({ token: editor, address: '192.0.2.8' })).status).toBe(200)
-    expect((await ask({ token: editor, address: '192.0.2.7' })).status).toBe(200)
+    const { token: chosen } = await world.management.createAccessToken({
+      params: { orgId: tenant.orgId },
+      body: { name: 'chosen', role: 'viewer' },
+      token: 'a token that is not random'.replaceAll(' ', '-'),
+    })
+    expect((await ask({ token: chosen, address: '192.0.2.7' })).status).toBe(429)
+    expect((await ask({ token: chosen, address: '192.0.2.8' })).status).toBe(200)
+    expect((await ask({ token: chosen, address: '192.0.2.7' })).status).toBe(200)
+  })
+
+  it('Credentials that a process with the same secret key has issued are not blocked at any process', async () => {
+    const secretKey = '0f'.repeat(32)
+    const issuer = await World.create(world.storage, { secretKey })
+    const other = await World.create(world.storage, { secretKey })
+    for (const { call } of [issuer, other].map((each) => ({ call: each.call.bind(each) }))) {
+      const wrong = Array.from({ length: MOST + 1 }, (_, n) =>
+        call('GET', '/organizations', { token: unknown(n), address: '192.0.2.7' }),
+      )
+      expect((await Promise.all(wrong)).at(-1)?.status).toBe(429)
+    }
+    const { token } = await issuer.management.createAccessToken({
+      params: { orgId: tenant.orgId },
+      body: { name: 'new', role: 'viewer' },
+    })
+    const path = `/organizations/${tenant.orgId}`
+    expect((await issuer.call('GET', path, { token, address: '192.0.2.7' })).status).toBe(200)
+    expect((await other.call('GET', path, { token, address: '192.0.2.7' })).status).toBe(200)
+  })
+
+  it('An issued credential that has expired is looked up once, and then counts as wrong', async () => {
+    const expiresAt = new Date(world.clock.now() + 1000).toISOString()
+    const { token } = await world.management.createAccessToken({
+      params: { orgId: tenant.orgId },
+      body: { name: 'brief', role: 'viewer', expiresAt },
+    })
+    await world.clock.advance(1000)
+    await flood('192.0.2.7')
+    lookUps = 0
+    const statuses: number[] = []
+    for (let n = 0; n < 3; n += 1)
+      statuses.push((await ask({ token, address: '192.0.2.7' })).status)
+    expect([statuses, lookUps]).toEqual([[401, 429, 429], 1])
   })
 
   it('Credentials that were accepted before count as wrong when they are no longer accepted', async () => {
@@ -204,7 +242,8 @@ describe('Requests with wrong credentials', () => {
   })
 
   it('Credentials are not counted if their look-up fails', async () => {
-    const attempts = new CredentialAttempts({ clock: new FakeClock(), trustProxy: false })
+    const issued = { isIssued: async () => false }
+    const attempts = new CredentialAttempts({ clock: new FakeClock(), trustProxy: false, issued })
     const client = { header: () => undefined, address: '192.0.2.7', isEncrypted: false }
     for (let n = 0; n < MOST + 10; n += 1) {
       const find = () => Promise.reject(new Error('the store is away'))
