@@ -12,6 +12,9 @@ import type { SocketLike } from '../live/socket-like.ts'
 import type { Cancel } from '../runtime/clock.ts'
 import { getOrInsert } from '../runtime/get-or-insert.ts'
 import { forEachInTimeSlices } from '../runtime/time-slice.ts'
+import { serveWithoutUpgrade } from './declined-upgrade.ts'
+import { noteUpgrade } from './shutdown.ts'
+import { UpgradeQueue } from './upgrade-queue.ts'
 
 /** Stops accepting sockets and sending pings. Open sockets stay open. */
 export type Detach = () => void
@@ -36,14 +39,16 @@ const SOCKET_OPTIONS = {
 const SERVES = new WeakMap<object, (request: IncomingMessage) => boolean>()
 
 /**
- * Serves WebSockets at `/ws/sdk` below the server's `basePath`. Upgrades of other paths are left to
- * the other listeners of the host, and are refused with 404 if there are none.
+ * Serves WebSockets at `/ws/sdk` below the server's `basePath`. Other upgrades are left to the other
+ * listeners of the host. If there are none, WebSockets are refused with 404, and requests to upgrade
+ * to other protocols, such as `h2c`, are served as requests without an upgrade.
  */
 export function attachWebSocket(server: Server, flags: FlagServer): Detach {
   const sockets = new WebSocketServer(SOCKET_OPTIONS)
   const open = new OpenSockets(flags)
-  const serves = ({ url = '/' }: IncomingMessage) =>
-    targetBelow(flags.basePath, url)?.path === SDK_PATHS.socket
+  const serves = (request: IncomingMessage) =>
+    isWebSocket(request) &&
+    targetBelow(flags.basePath, request.url ?? '/')?.path === SDK_PATHS.socket
   const queue = new UpgradeQueue(({ request, socket, head }) => {
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       open.add({ webSocket, stream: socket, client: clientOf(request) })
@@ -58,7 +63,13 @@ export function attachWebSocket(server: Server, flags: FlagServer): Detach {
       const id = flags.refuseUpgrade(traced, status)
       sendRefusal(socket, status, `${headers}${REQUEST_ID_HEADER}: ${id}\r\n`)
     }
-    if (!serves(request)) {
+    const isServed = serves(request)
+    if (!isServed && !isWebSocket(request) && isLeftToUs(server, request, upgrade)) {
+      serveWithoutUpgrade(server, { request, socket, head })
+      return
+    }
+    noteUpgrade(socket)
+    if (!isServed) {
       if (isLeftToUs(server, request, upgrade)) refuse(404)
       return
     }
@@ -74,8 +85,12 @@ export function attachWebSocket(server: Server, flags: FlagServer): Detach {
   }
 }
 
+function isWebSocket({ headers }: IncomingMessage): boolean {
+  return headers.upgrade?.toLowerCase() === 'websocket'
+}
+
 /**
- * Returns `true` if this listener must refuse a request: this module has added all upgrade
+ * Returns `true` if this listener must handle a request that it does not serve: this module has added all upgrade
  * listeners, none of them serves the request, and this one is the first.
  */
 function isLeftToUs(server: Server, request: IncomingMessage, upgrade: object): boolean {
@@ -232,48 +247,3 @@ function sendRefusal(socket: Duplex, status: number, headers: string): void {
     socket.destroy(),
   )
 }
-
-/** The arguments of Node's `upgrade` event. */
-export interface Upgrade {
-  readonly request: IncomingMessage
-  readonly socket: Duplex
-  readonly head: Buffer
-}
-
-/**
- * Handles upgrades in order of arrival and in time slices, so that a large number of them does not
- * block the event loop.
- */
-export class UpgradeQueue {
-  readonly #handle: (upgrade: Upgrade) => void
-  /** The queued upgrades in order of arrival. */
-  readonly #queue = new Set<Upgrade>()
-
-  constructor(handle: (upgrade: Upgrade) => void) {
-    this.#handle = handle
-  }
-
-  /** The number of queued upgrades. */
-  get size(): number {
-    return this.#queue.size
-  }
-
-  /** Queues an upgrade. */
-  add(upgrade: Upgrade): void {
-    // Before the upgrade is handled, the socket has no other error listener. An unhandled error
-    // would end the process.
-    upgrade.socket.on('error', ignore)
-    this.#queue.add(upgrade)
-    if (this.#queue.size === 1) setImmediate(() => this.#handleAll())
-  }
-
-  #handleAll(): void {
-    void forEachInTimeSlices(this.#queue, (upgrade) => {
-      this.#queue.delete(upgrade)
-      this.#handle(upgrade)
-      upgrade.socket.off('error', ignore)
-    })
-  }
-}
-
-function ignore(): void {}

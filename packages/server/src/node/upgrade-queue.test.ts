@@ -3,7 +3,7 @@ import { Socket } from 'node:net'
 import { type Duplex, PassThrough } from 'node:stream'
 import { expect, it } from 'vitest'
 import { settle } from '../../test/fake-clock.ts'
-import { UpgradeQueue } from './websocket.ts'
+import { UpgradeQueue } from './upgrade-queue.ts'
 
 const upgradeOver = (socket: Duplex) => ({
   request: new IncomingMessage(new Socket()),
