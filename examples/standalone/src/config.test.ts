@@ -49,6 +49,8 @@ describe('readConfig', () => {
       FF_ADMIN_EMAIL: 'root@acme.test',
       FF_ADMIN_PASSWORD: 'a password for the root',
       FF_TRUST_PROXY: 'true',
+      FF_BASE_PATH: '/ff/flags/',
+      FF_KEEP_ALIVE_S: '20',
       FF_METRICS_PUBLIC: 'true',
       FF_LOG_LEVEL: 'DEBUG',
       FF_LOG_FORMAT: 'json',
@@ -67,6 +69,8 @@ describe('readConfig', () => {
       adminToken: 'a'.repeat(32),
       administrator: { email: 'root@acme.test', password: 'a password for the root' },
       trustProxy: true,
+      basePath: '/ff/flags',
+      keepAliveMs: 20_000,
       limits: {
         managementRateLimit: 1200,
         maxHeldContextBytes: 1_048_576,
@@ -144,6 +148,38 @@ describe('readConfig', () => {
     'readConfig refuses the port %j and names the variable',
     (PORT) => {
       expect(() => readConfig({ PORT })).toThrow(/^PORT must be/)
+    },
+  )
+
+  it.each([
+    'ff',
+    '//',
+    '/ff//x',
+    '/../ff',
+    '/ff/.',
+    '/a%2fb',
+    '/a b',
+    '/a?b',
+    '/a#b',
+    'https://a/b',
+  ])('readConfig refuses the base path %j', (FF_BASE_PATH) => {
+    expect(() => readConfig({ FF_BASE_PATH })).toThrow(
+      `FF_BASE_PATH must be a path such as /ff, of letters, digits, ".", "_", "~" and "-" between slashes, not "${FF_BASE_PATH}".`,
+    )
+  })
+
+  it('readConfig accepts paths of usual characters, and no path for the root', () => {
+    const paths = ['', ' ', '/', '/ff', '/ff/', '/v1.2/~me/a_b-c', '/..a/...']
+    const read = paths.map((FF_BASE_PATH) => readConfig({ FF_BASE_PATH }).basePath)
+    expect(read).toEqual(['', '', '', '/ff', '/ff', '/v1.2/~me/a_b-c', '/..a/...'])
+  })
+
+  it.each(['0', '-1', '1.5', '3601', '76s', 'no'])(
+    'readConfig refuses a keep-alive time of %j',
+    (FF_KEEP_ALIVE_S) => {
+      expect(() => readConfig({ FF_KEEP_ALIVE_S })).toThrow(
+        `FF_KEEP_ALIVE_S must be a number from 1 to 3600, not "${FF_KEEP_ALIVE_S}".`,
+      )
     },
   )
 

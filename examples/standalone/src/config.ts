@@ -26,6 +26,10 @@ export interface Config {
   readonly adminToken: string | undefined
   /** The credentials with which the administrator logs in. */
   readonly administrator: Administrator | undefined
+  /** The path below which clients reach the server, such as `/ff`; empty for the root. */
+  readonly basePath: string
+  /** The time for which a connection without a request stays open, in milliseconds. */
+  readonly keepAliveMs: number
   /** `true` if all requests come through a proxy that sets `X-Forwarded-*`. */
   readonly trustProxy: boolean
   /** The limits that differ from the server's defaults. */
@@ -68,6 +72,8 @@ export interface StripeConfig {
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const
 const LOG_FORMATS = ['json', 'pretty'] as const
 const MAX_WORKERS = 64
+/** A path whose segments are neither empty nor `.` or `..`, and need no escape sequences. */
+const BASE_PATH = /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)+$/
 /** The form of a secret key: 32 bytes in base64 or as hexadecimal digits. */
 export const SECRET_KEY = /^(?:[0-9a-f]{64}|[A-Za-z0-9+/_-]{43}=?)$/i
 
@@ -92,6 +98,8 @@ export function readConfig(env: Variables): Config {
     workers,
     adminToken: adminTokenOf(env['FF_ADMIN_TOKEN']),
     administrator: administratorOf(env['FF_ADMIN_EMAIL'], env['FF_ADMIN_PASSWORD']),
+    basePath: basePathOf(env['FF_BASE_PATH']),
+    keepAliveMs: 1000 * keepAliveOf(env['FF_KEEP_ALIVE_S']),
     trustProxy: switchOf('FF_TRUST_PROXY', env['FF_TRUST_PROXY']),
     limits: limitsOf(env),
     metricsArePublic: switchOf('FF_METRICS_PUBLIC', env['FF_METRICS_PUBLIC']),
@@ -123,6 +131,21 @@ function portOf(value: string | undefined): number {
     )
   }
   return port
+}
+
+function basePathOf(value: string | undefined): string {
+  const path = (textOf(value) ?? '').replace(/\/$/, '')
+  if (path === '' || BASE_PATH.test(path)) return path
+  throw new ConfigError(
+    `FF_BASE_PATH must be a path such as /ff, of letters, digits, ".", "_", "~" and "-" between slashes, not "${value}".`,
+  )
+}
+
+function keepAliveOf(value: string | undefined): number {
+  const text = textOf(value) ?? '76'
+  const seconds = Number(text)
+  if (/^\d{1,4}$/.test(text) && seconds >= 1 && seconds <= 3600) return seconds
+  throw new ConfigError(`FF_KEEP_ALIVE_S must be a number from 1 to 3600, not "${value}".`)
 }
 
 function workersOf(value: string | undefined): number {

@@ -1,11 +1,11 @@
 import cluster from 'node:cluster'
-import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
 import { createDashboard } from '@ff/dashboard'
 import { toNodeHandler as toDashboardHandler } from '@ff/dashboard/node'
 import type { As } from '@ff/management'
 import { createManagement } from '@ff/management/node'
 import { type Cancel, createFlagServer, type FlagServer } from '@ff/server'
-import { attachWebSocket, toNodeHandler } from '@ff/server/node'
+import { attachWebSocket, createShutdown, toNodeHandler } from '@ff/server/node'
 import { snapshotFolder } from '@ff/storage/snapshots'
 import type { Config } from './config.ts'
 import { secretKeysOf } from './data-folder/secret-key.ts'
@@ -42,15 +42,22 @@ export async function serve(config: Config, store: Store): Promise<Standalone> {
     await flags.start()
     const { worker } = cluster
     const answering = worker === undefined ? flags : withWorkerLabel(flags, worker.id)
-    const server = createServer(SLOW_SENDERS, withPages(config, toNodeHandler(answering)))
+    const { basePath, keepAliveMs } = config
+    const listener = withPages(config, toNodeHandler(answering))
+    const server = createServer(
+      { ...SLOW_SENDERS, keepAliveTimeout: keepAliveMs },
+      withBasePath(basePath, listener),
+    )
     attachWebSocket(server, flags)
-    const url = await listen(server, config)
+    if (basePath !== '') attachWebSocket(server, flags, { basePath: '' })
+    const shutDown = createShutdown(server, flags)
+    const url = (await listen(server, config)) + basePath
     const stopTraffic = startTraffic(config, flags)
     return {
       url,
       close: () => {
         stopTraffic()
-        return close(server, flags)
+        return shutDown()
       },
     }
   } catch (error) {
@@ -78,6 +85,7 @@ export async function createFlags(config: Config, store: Store): Promise<FlagSer
     ...config.limits,
     ...(snapshotDir !== undefined && { snapshots: snapshotFolder({ path: snapshotDir }) }),
     management,
+    basePath: config.basePath,
     metricsArePublic: config.metricsArePublic,
     trustProxy: config.trustProxy,
     logger,
@@ -93,36 +101,44 @@ function startTraffic({ demoTraffic, log }: Config, flags: FlagServer<As>): Canc
 }
 
 /**
- * Returns a listener that serves the dashboard, redirects `/` to it (or to `/docs` if it is
- * disabled), and passes other requests to `next`.
+ * Returns a listener that adds the base path to requests without it, because some proxies remove
+ * the prefix of a path, and probes do not know it.
+ */
+function withBasePath(basePath: string, next: RequestListener): RequestListener {
+  if (basePath === '') return next
+  const isBelow = new RegExp(`^${basePath.replaceAll('.', '\\.')}(?:[/?]|$)`)
+  return (request, response) => {
+    const { url = '/' } = request
+    if (url.startsWith('/') && !isBelow.test(url)) request.url = basePath + url
+    next(request, response)
+  }
+}
+
+/**
+ * Returns a listener that serves the dashboard, redirects the base path to it (or to `/docs` if it
+ * is disabled), and passes other requests to `next`.
  */
 function withPages(
-  { dashboard }: Pick<Config, 'dashboard'>,
+  { dashboard, basePath: apiPath }: Pick<Config, 'dashboard' | 'basePath'>,
   next: RequestListener,
 ): RequestListener {
-  if (!dashboard) return withStartPage('docs', next)
-  const basePath = `/${DASHBOARD}`
-  const serveDashboard = toDashboardHandler(createDashboard({ basePath, apiPath: '' }))
-  return withStartPage(DASHBOARD, (request, response) =>
+  if (!dashboard) return withStartPage(apiPath, 'docs', next)
+  const basePath = `${apiPath}/${DASHBOARD}`
+  const serveDashboard = toDashboardHandler(createDashboard({ basePath, apiPath }))
+  return withStartPage(apiPath, DASHBOARD, (request, response) =>
     serveDashboard(request, response, () => next(request, response)),
   )
 }
 
-/** Returns a listener that redirects `/` to a page and passes other requests to `next`. */
-function withStartPage(page: string, next: RequestListener): RequestListener {
+/** Returns a listener that redirects the base path to a page and passes other requests to `next`. */
+function withStartPage(basePath: string, page: string, next: RequestListener): RequestListener {
+  // Without a base path, the relative URL is also correct behind a proxy that removes a prefix.
+  const location = basePath === '' ? page : `${basePath}/${page}`
   return (request, response) => {
     const isRead = request.method === 'GET' || request.method === 'HEAD'
-    if (!isRead || !/^\/(?:\?|$)/.test(request.url ?? '')) return next(request, response)
-    // The relative URL is also correct behind a proxy that removes a prefix of the path.
-    response.writeHead(302, { Location: page, 'Cache-Control': 'no-cache' }).end()
+    const { url = '' } = request
+    const isStart = url.startsWith(basePath) && /^\/?(?:\?|$)/.test(url.slice(basePath.length))
+    if (!isRead || !isStart) return next(request, response)
+    response.writeHead(302, { Location: location, 'Cache-Control': 'no-cache' }).end()
   }
-}
-
-async function close(server: Server, flags: FlagServer): Promise<void> {
-  const ended = new Promise<void>((resolve) => server.close(() => resolve()))
-  await flags.close()
-  // Clients keep idle connections open, and `server.close` waits for them.
-  const sweep = setInterval(() => server.closeIdleConnections(), 50)
-  await ended
-  clearInterval(sweep)
 }

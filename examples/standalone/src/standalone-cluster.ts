@@ -12,17 +12,18 @@ export async function startPrimary(config: Config, print: Print): Promise<Standa
   // Detects a busy port before the store is created or migrated.
   const url = await findUrl(config)
   const env = { PORT: new URL(url).port }
+  const publicUrl = url + config.basePath
   const workers = new Workers({ count: config.workers, env })
   try {
     const { prepare } = await import('./primary.ts')
-    const prepared = await prepare({ config, print, url })
+    const prepared = await prepare({ config, print, url: publicUrl })
     const close = async () => {
       await workers.close()
       await prepared.close()
     }
     await workers.begin(prepared.logger)
     await print(prepared.introduction)
-    return { url, close }
+    return { url: publicUrl, close }
   } catch (error) {
     await workers.close()
     throw error

@@ -3,6 +3,9 @@ import { once } from 'node:events'
 import type { Logger } from '@ff/server'
 import { ConfigError } from './config/config-error.ts'
 
+/** The variable with the process id of the primary process. */
+const PRIMARY = 'FF_PRIMARY_PID'
+
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 30_000
 /** After this time, the exit of a worker does not count as a failed start. */
@@ -64,7 +67,7 @@ export class Workers {
 
   /** Starts a worker. `restarts` is the number of quick exits in a row before it. */
   #fork(restarts: number): Worker {
-    const worker = cluster.fork(this.#options.env)
+    const worker = cluster.fork({ ...this.#options.env, [PRIMARY]: String(process.pid) })
     const startedAt = performance.now()
     this.#living.add(worker)
     // The first message says that the worker waits.
@@ -94,6 +97,11 @@ export class Workers {
   #kill(): void {
     for (const worker of this.#living) worker.process.kill('SIGKILL')
   }
+}
+
+/** Returns `true` if `Workers` has started this process, and not the primary of another program. */
+export function isOwnWorker(): boolean {
+  return process.env[PRIMARY] === String(process.ppid)
 }
 
 /** Returns the delay in milliseconds before a worker is replaced; it doubles with each restart. */

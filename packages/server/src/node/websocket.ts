@@ -41,14 +41,18 @@ const SERVES = new WeakMap<object, (request: IncomingMessage) => boolean>()
 /**
  * Serves WebSockets at `/ws/sdk` below the server's `basePath`. Other upgrades are left to the other
  * listeners of the host. If there are none, WebSockets are refused with 404, and requests to upgrade
- * to other protocols, such as `h2c`, are served as requests without an upgrade.
+ * to other protocols, such as `h2c`, are served as requests without an upgrade. With the option
+ * `basePath`, sockets are served below this path instead, for a proxy that changes paths.
  */
-export function attachWebSocket(server: Server, flags: FlagServer): Detach {
+export function attachWebSocket(
+  server: Server,
+  flags: FlagServer,
+  { basePath = flags.basePath }: { readonly basePath?: string } = {},
+): Detach {
   const sockets = new WebSocketServer(SOCKET_OPTIONS)
   const open = new OpenSockets(flags)
   const serves = (request: IncomingMessage) =>
-    isWebSocket(request) &&
-    targetBelow(flags.basePath, request.url ?? '/')?.path === SDK_PATHS.socket
+    isWebSocket(request) && targetBelow(basePath, request.url ?? '/')?.path === SDK_PATHS.socket
   const queue = new UpgradeQueue(({ request, socket, head }) => {
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       open.add({ webSocket, stream: socket, client: clientOf(request) })
@@ -56,7 +60,6 @@ export function attachWebSocket(server: Server, flags: FlagServer): Detach {
   })
   const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const refuse = (status: number, headers = '') => {
-      const { basePath } = flags
       const { url = '/' } = request
       const target = targetBelow(basePath, url) ?? outsideTarget(url)
       const traced = { ...clientOf(request), ...target, method: 'GET' }
