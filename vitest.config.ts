@@ -10,6 +10,7 @@ const setupOf = (name: string) =>
   join(import.meta.dirname, `packages/storage/test/${name}-server.ts`)
 const databases = ['postgres', 'redis'].map(setupOf)
 const poolers = [setupOf('pgbouncer')]
+const proxies = [join(import.meta.dirname, 'examples/standalone/test/proxies/proxy-programs.ts')]
 
 const files = testFiles('ts')
 /** The test files that render components. */
@@ -19,7 +20,8 @@ const pins = ['test/exports.test.ts']
 /** The set-up files that start what the slow tests of a package need. */
 function programsOf(name: string): readonly string[] {
   if (SELECTION === 'default' || !ON_DATABASES.includes(name)) return []
-  return name === 'storage' ? [...databases, ...poolers] : databases
+  const others = { storage: poolers, standalone: proxies }[name] ?? []
+  return [...databases, ...others]
 }
 
 /** The test files of the dashboard that use a document without rendering components. */

@@ -12,7 +12,10 @@ const pages = [
   ...readdirSync(join(root, 'packages')).map((name) => join('packages', name, 'README.md')),
 ]
 
-/** Matches `<!-- code: path/to/file.ts#region -->` and the fenced block after it. */
+/**
+ * Matches `<!-- code: path/to/file.ts#region -->` and the fenced block after it. A region begins after
+ * the comment `#region`.
+ */
 const CODE_BLOCK = /<!-- code: (\S+)#(\S+) -->\n+```\w*\n([\s\S]*?)```/g
 
 describe.each(pages)('%s', (page) => {
@@ -35,9 +38,10 @@ describe.each(pages)('%s', (page) => {
 
 function regionOf(file: string, region: string): string | undefined {
   const code = readFileSync(file, 'utf8')
-  const found = new RegExp(`^( *)// #region ${region}\\n([\\s\\S]*?)^ *// #endregion`, 'm').exec(
-    code,
-  )
+  const found = new RegExp(
+    `^( *)(?://|#) #region ${region}\\n([\\s\\S]*?)^ *(?://|#) #endregion`,
+    'm',
+  ).exec(code)
   if (found === null) return undefined
   const [, indent = '', body = ''] = found
   return body.replaceAll(new RegExp(`^${indent}`, 'gm'), '')
