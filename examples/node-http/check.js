@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -93,8 +93,11 @@ try {
   await manage('PUT', '/flags/welcome', { default_variation_id: 'true' })
 
   // The program can start again: its project and flag exist, and the change is kept.
+  // A connection without a request does not delay the end.
+  const silent = connect({ port, host: '127.0.0.1' })
+  await once(silent, 'connect')
   app.kill()
-  await once(app, 'exit')
+  assert.deepEqual(await once(app, 'exit'), [0, null])
   app = await start()
   assert.equal(await greeting(), 'Good to see you!')
 } finally {

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createDashboard } from '@ff/dashboard'
 import { toNodeHandler as toDashboardHandler } from '@ff/dashboard/node'
 import { createManagement } from '@ff/management/node'
 import { createFlagServer } from '@ff/server'
-import { attachWebSocket, toNodeHandler } from '@ff/server/node'
+import { attachWebSocket, createShutdown, toNodeHandler } from '@ff/server/node'
 import { sqlite } from '@ff/storage/sqlite'
 import { checkHost, createExampleProject } from '@ff-examples/host-check'
 import express from 'express'
@@ -32,8 +33,10 @@ app.get('/', async (_request, response) => {
   response.send(maintenance ? 'Back soon.' : 'Welcome.')
 })
 
-const server = app.listen(0, '127.0.0.1')
+const server = createServer({ keepAliveTimeout: 76_000 }, app)
 attachWebSocket(server, flags)
+const shutDown = createShutdown(server, flags)
+server.listen(0, '127.0.0.1')
 // #endregion
 
 const project = await createExampleProject(flags)
@@ -48,6 +51,4 @@ await checkHost({ url: `${url}/flags`, project, hasSocket: true })
 await checkUsers({ url, project })
 await checkDashboard(url)
 
-server.close()
-server.closeAllConnections()
-await flags.close()
+await shutDown()

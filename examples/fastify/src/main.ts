@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { AddressInfo } from 'node:net'
 import { createManagement } from '@ff/management/node'
 import { createFlagServer } from '@ff/server'
-import { attachWebSocket, toNodeHandler } from '@ff/server/node'
+import { attachWebSocket, createShutdown, toNodeHandler } from '@ff/server/node'
 import { sqlite } from '@ff/storage/sqlite'
 import { checkHost, createExampleProject } from '@ff-examples/host-check'
 import { fastify } from 'fastify'
@@ -15,7 +15,7 @@ const flags = createFlagServer({
   management: createManagement(),
 })
 const serveFlags = toNodeHandler(flags)
-const app = fastify({ bodyLimit: 2 * 1024 * 1024 })
+const app = fastify({ bodyLimit: 2 * 1024 * 1024, keepAliveTimeout: 76_000 })
 
 app.all('/flags/*', (request, reply) => {
   reply.hijack()
@@ -25,7 +25,7 @@ app.get('/', async () => {
   const maintenance = await flags.value(LIVE, 'maintenance', {}, false)
   return maintenance ? 'Back soon.' : 'Welcome.'
 })
-app.addHook('onClose', () => flags.close())
+app.addHook('preClose', createShutdown(app.server, flags))
 
 await app.listen({ host: '127.0.0.1', port: 0 })
 attachWebSocket(app.server, flags)
@@ -42,5 +42,4 @@ console.log('Response of the app:', page)
 await checkHost({ url: `${url}/flags`, project, hasSocket: true })
 assert.equal((await fetch(`${url}/elsewhere`)).status, 404)
 
-app.server.closeAllConnections()
 await app.close()

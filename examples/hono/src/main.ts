@@ -4,7 +4,7 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createManagement } from '@ff/management/node'
 import { createFlagServer } from '@ff/server'
-import { attachWebSocket } from '@ff/server/node'
+import { attachWebSocket, createShutdown } from '@ff/server/node'
 import { sqlite } from '@ff/storage/sqlite'
 import { checkHost, createExampleProject } from '@ff-examples/host-check'
 import { serve } from '@hono/node-server'
@@ -26,8 +26,12 @@ app.get('/', async (c) => {
   return c.text(maintenance ? 'Back soon.' : 'Welcome.')
 })
 
-const server = serve({ fetch: app.fetch, hostname: '127.0.0.1', port: 0 }) as Server
+const server = serve({
+  ...{ fetch: app.fetch, hostname: '127.0.0.1', port: 0 },
+  serverOptions: { keepAliveTimeout: 76_000 },
+}) as Server
 attachWebSocket(server, flags)
+const shutDown = createShutdown(server, flags)
 // #endregion
 
 const project = await createExampleProject(flags)
@@ -47,6 +51,4 @@ const unchanged = { replaceRequest: false } as const
 assert.equal(await healthOf(new Hono().mount('/flags', flags.fetch, unchanged)), 200)
 assert.equal(await healthOf(new Hono().mount('/', flags.fetch)), 200)
 
-server.close()
-server.closeAllConnections()
-await flags.close()
+await shutDown()

@@ -7,7 +7,7 @@ import { createFlagServer, type FlagServer } from '@ff/server'
 import { attachWebSocket, toNodeHandler } from '@ff/server/node'
 import { sqlite } from '@ff/storage/sqlite'
 import { checkHost, createExampleProject } from '@ff-examples/host-check'
-import { Controller, Get, Inject, Module, type OnApplicationShutdown } from '@nestjs/common'
+import { type BeforeApplicationShutdown, Controller, Get, Inject, Module } from '@nestjs/common'
 import { NestFactory } from '@nestjs/core'
 
 // #region embed
@@ -40,29 +40,33 @@ const createFlags = () =>
   controllers: [PageController],
   providers: [{ provide: FLAGS, useFactory: createFlags }],
 })
-class AppModule implements OnApplicationShutdown {
+class AppModule implements BeforeApplicationShutdown {
   readonly #flags: FlagServer<As>
 
   constructor(@Inject(FLAGS) flags: FlagServer<As>) {
     this.#flags = flags
   }
 
-  onApplicationShutdown(): Promise<void> {
+  beforeApplicationShutdown(): Promise<void> {
     return this.#flags.close()
   }
 }
 
-const app = await NestFactory.create(AppModule, { logger: ['error', 'warn'] })
+const app = await NestFactory.create(AppModule, {
+  logger: ['error', 'warn'],
+  forceCloseConnections: true,
+})
 const flags = app.get<FlagServer<As>>(FLAGS)
 app.use('/flags', toNodeHandler(flags))
-attachWebSocket(app.getHttpServer(), flags)
+const server = app.getHttpServer()
+server.keepAliveTimeout = 76_000
+attachWebSocket(server, flags)
 app.enableShutdownHooks()
 await app.listen(0, '127.0.0.1')
 // #endregion
 
 const project = await createExampleProject(flags)
 
-const server = app.getHttpServer()
 const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 const page = await (await fetch(url)).text()
 assert.equal(page, 'Welcome.')
@@ -70,5 +74,4 @@ console.log('Response of the app:', page)
 
 await checkHost({ url: `${url}/flags`, project, hasSocket: true })
 
-server.closeAllConnections()
 await app.close()

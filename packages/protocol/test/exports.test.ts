@@ -132,6 +132,7 @@ it('@ff/protocol/sdk exports exactly the listed names', () => {
   expect(Object.keys(sdk).sort()).toEqual([
     'CLOSE_CODES',
     'DEFAULT_RATE_LIMIT',
+    'ENTITY_TAG_SUFFIX',
     'FLAG_SET_VERSION_HEADER',
     'INIT_WITHIN_MS',
     'MAX_BODY_BYTES',
@@ -165,5 +166,6 @@ it('@ff/protocol/sdk exports exactly the listed names', () => {
     'findEventsFault',
     'fromOpenFeatureContext',
     'isFlagSetDiff',
+    'isTagNamedIn',
   ])
 })

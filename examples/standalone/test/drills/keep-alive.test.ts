@@ -14,11 +14,13 @@ const CLIENTS = 100
 /** The number of requests of each client, each after another idle time. */
 const ROUNDS = 5
 const DELAY_MS = 15
+const TIMEOUT_MS = sized({ full: 900_000, small: 300_000 })
 /** The distance from a time-out within which requests begin, in milliseconds. */
 const EDGE_MS = 100
 
 it.runIf(inject('proxies').includes('nginx'))(
   'Requests that reach a proxy when an idle connection ends are never answered with 502',
+  { timeout: TIMEOUT_MS },
   async () => {
     const server = new RunningStandalone({
       FF_KEEP_ALIVE_S: String(SERVER_S),
