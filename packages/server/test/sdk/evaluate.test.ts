@@ -215,7 +215,7 @@ describe('Paths and methods', () => {
     expect([answer.status, answer.body]).toEqual([405, undefined])
   })
 
-  it.each(['/evaluator/', '/evaluator/other', '/evaluator/evaluate/', '/ws/other'])(
+  it.each(['/evaluator/', '/evaluator/other', '/evaluator/evaluate/x', '/ws/other'])(
     'The path %s receives 404 in the format of the SDK endpoints',
     async (path) => {
       const answer = await call(flags, path, { key: live.sdkKey })
