@@ -2,7 +2,7 @@
 export { addressOf, assertOwnOrigin, type Client, isByHttps } from './access/client.ts'
 export { LastUse } from './access/last-use.ts'
 export { RequestLimiter, tooManyRequests } from './access/rate-limit.ts'
-export { equalSecrets, hashSecret, newId, newSecret, sha256 } from './access/secrets.ts'
+export { equalSecrets, hashSecret, hmac, newId, newSecret, sha256 } from './access/secrets.ts'
 export { reachedTimes } from './convergence/delivery-times.ts'
 export { extensions } from './evaluation/flag-set-loader.ts'
 export { textReply } from './http/content-encoding.ts'

@@ -1,6 +1,6 @@
 import { type Client, type Clock, newSecret, sha256 } from '@ff/server/plane'
 import { fromBase64, toBase64 } from '../secrets/base64.ts'
-import { deriveSigningKeys, type SecretKeys, type SigningKeys } from '../secrets/secret-keys.ts'
+import { deriveKeys, type SecretKeys } from '../secrets/secret-keys.ts'
 import { type CookieSettings, findCookie, setCookieText } from './cookies.ts'
 
 const COOKIE_PREFIX = 'ff_device_'
@@ -13,6 +13,7 @@ const PURPOSE = 'ff device cookie v1'
 
 /** The signed content of a device cookie: the device, the time of issue and the account. */
 type Signed = Readonly<Record<'id' | 'issuedAt' | 'email', string>>
+type SigningKey = Awaited<ReturnType<typeof crypto.subtle.deriveKey>>
 
 interface KnownDevicesOptions {
   readonly clock: Clock
@@ -27,11 +28,11 @@ interface KnownDevicesOptions {
  */
 export class KnownDevices {
   readonly #clock: Clock
-  readonly #keys: SigningKeys
+  readonly #keys: Promise<readonly [SigningKey, ...SigningKey[]]>
 
   constructor({ clock, secretKeys }: KnownDevicesOptions) {
     this.#clock = clock
-    this.#keys = deriveSigningKeys(secretKeys, PURPOSE)
+    this.#keys = deriveKeys(secretKeys, deriveKey)
   }
 
   /**
@@ -67,6 +68,14 @@ export class KnownDevices {
     }
     return undefined
   }
+}
+
+async function deriveKey(secretKey: SecretKeys[0]): Promise<SigningKey> {
+  const secret = await crypto.subtle.importKey('raw', secretKey, 'HKDF', false, ['deriveKey'])
+  const info = new TextEncoder().encode(PURPOSE)
+  const derivation = { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(), info }
+  const signing = { name: 'HMAC', hash: 'SHA-256', length: 256 }
+  return crypto.subtle.deriveKey(derivation, secret, signing, false, ['sign', 'verify'])
 }
 
 async function cookieNameOf(email: string): Promise<string> {

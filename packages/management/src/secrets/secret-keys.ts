@@ -41,22 +41,6 @@ export function deriveKeys<Key>(
   return derived
 }
 
-type SigningKey = Awaited<ReturnType<typeof crypto.subtle.deriveKey>>
-
-/** The keys that sign with HMAC-SHA-256. The first one signs, and every key verifies. */
-export type SigningKeys = Promise<readonly [SigningKey, ...SigningKey[]]>
-
-/** Derives a signing key from each secret key. The keys of different purposes are independent. */
-export function deriveSigningKeys(secretKeys: SecretKeys, purpose: string): SigningKeys {
-  const info = new TextEncoder().encode(purpose)
-  const derivation = { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(), info }
-  const signing = { name: 'HMAC', hash: 'SHA-256', length: 256 }
-  return deriveKeys(secretKeys, async (secretKey) => {
-    const secret = await crypto.subtle.importKey('raw', secretKey, 'HKDF', false, ['deriveKey'])
-    return crypto.subtle.deriveKey(derivation, secret, signing, false, ['sign', 'verify'])
-  })
-}
-
 function parseKey(text: string): Bytes {
   if (HEX.test(text)) {
     return Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))
