@@ -44,10 +44,10 @@ export class ServerLifecycle {
   #closing: Promise<void> | undefined
 
   constructor(parts: LifecycleParts) {
-    const { options, keys, limiter } = parts
+    const { options, keys, limiter, jobs } = parts
     this.#parts = parts
     this.connection = new StoreConnection({
-      ...{ ...options, keys },
+      ...{ ...options, keys, jobs },
       restore: () => this.#restore(),
       connect: () => this.#connect(),
       // The rate limiter is often a part of the store.

@@ -15,6 +15,7 @@ export type * from './ports/leases.ts'
 export type * from './ports/publications.ts'
 export type * from './ports/rate-limiter.ts'
 export { MAX_RECENT_EVENTS, type RecentEvents } from './ports/recent-events.ts'
+export { isReadOnly } from './ports/record-errors.ts'
 export {
   type AuditHead,
   type Findable,

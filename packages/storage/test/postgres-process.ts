@@ -18,7 +18,7 @@ const NOT_DURABLE = ['fsync=off', 'full_page_writes=off']
 const ENVIRONMENT = { ...process.env, LC_ALL: 'C' }
 
 /** What the server writes when it accepts connections. */
-const READY = 'database system is ready to accept connections'
+const READY = /database system is ready to accept (?:read-only )?connections/
 
 /** A PostgreSQL server in a temporary folder. */
 export class PostgresProcess {
@@ -51,6 +51,24 @@ export class PostgresProcess {
       await rm(folder.path, { recursive: true, force: true })
       throw error
     }
+  }
+
+  /**
+   * Starts a standby with a copy of the data, which accepts no changes, as a primary after it was
+   * demoted. It does not receive later changes. This server is restarted meanwhile.
+   */
+  async startStandby(): Promise<PostgresProcess> {
+    const ended = this.#ended()
+    this.#server?.kill('SIGINT')
+    await ended
+    const folder = await createPostgresFolder(PASSWORD)
+    const { data, account } = folder
+    const options = { ...account, cwd: folder.path }
+    await promisify(execFile)('cp', ['-R', '-p', this.#folder.data, data], options)
+    await promisify(execFile)('touch', [join(data, 'standby.signal')], options)
+    const standby = new PostgresProcess(folder, await freePort(), false)
+    await Promise.all([this.restart(), standby.restart()])
+    return standby
   }
 
   /** Kills all processes of the server at one moment. Resolves when they have ended. */
@@ -148,9 +166,9 @@ async function accepting(server: ChildProcess): Promise<void> {
     server.once('exit', () => reject(new Error(`postgres has ended: ${log}`)))
     // The output must be read as long as the server runs, or its writes would block.
     server.stderr?.on('data', (text) => {
-      if (log.includes(READY)) return
+      if (READY.test(log)) return
       log += text
-      if (log.includes(READY)) resolve()
+      if (READY.test(log)) resolve()
     })
   })
 }

@@ -18,13 +18,15 @@ const READINESS: Probe = {
     properties: {
       status: {
         type: 'string',
-        enum: ['ready', 'stale'],
-        description: 'stale: the store is unavailable, and the loaded flags are evaluated.',
+        enum: ['ready', 'stale', 'read-only'],
+        description:
+          'stale: the store is unavailable, and the loaded flags are evaluated. read-only: the store accepts no changes.',
       },
       since: {
         type: 'string',
         format: 'date-time',
-        description: 'The last time at which the store was read. Present if the status is stale.',
+        description:
+          'The last time at which the store was read, or the time since which it accepts no changes. Absent if the status is ready.',
       },
     },
     required: ['status'],

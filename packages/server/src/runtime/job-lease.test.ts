@@ -133,4 +133,32 @@ describe('the lease of the shared jobs', () => {
     await clock.advance(20 * SECOND)
     expect(errors).toEqual(['The lease of the background jobs could not be claimed'])
   })
+
+  it('A database that accepts no changes is logged when this begins and when it ends, as is a lost lease', async () => {
+    const clock = new FakeClock()
+    const lines: string[] = []
+    const logger = { ...silentLogger, warn: (message: string) => void lines.push(message) }
+    const details = { reason: 'read_only' }
+    let error: Error | undefined
+    const storage: Leases = {
+      claimLease: () => (error === undefined ? Promise.resolve(true) : Promise.reject(error)),
+      releaseLease: async () => undefined,
+    }
+    const lease = new JobLease({ storage, holder: 'a', clock, logger })
+    await lease.start()
+    expect([lease.readOnlySince, lines]).toEqual([undefined, []])
+    error = new FlagError('UNAVAILABLE', 'read-only', { details })
+    await clock.advance(2 * SECOND)
+    const since = clock.now()
+    await clock.advance(60 * SECOND)
+    expect([lease.readOnlySince, await lease.isHeld()]).toEqual([since, false])
+    expect(lines).toEqual([
+      'The store accepts no changes, and background jobs wait until it does',
+      'The lease of the background jobs was lost',
+    ])
+    error = undefined
+    await clock.advance(5 * SECOND)
+    expect([lease.readOnlySince, await lease.isHeld()]).toEqual([undefined, true])
+    expect(lines.slice(2)).toEqual(['The store accepts changes again'])
+  })
 })

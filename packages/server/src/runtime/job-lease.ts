@@ -1,5 +1,5 @@
 import { isFlagError } from '@ff/core'
-import type { Leases } from '@ff/storage'
+import { isReadOnly, type Leases } from '@ff/storage'
 import { type Cancel, type Clock, within } from './clock.ts'
 import { CoalescedTask } from './coalesced-task.ts'
 import type { Logger } from './logger.ts'
@@ -35,11 +35,21 @@ export class JobLease {
   /** The expiry of the lease, in the milliseconds of `monotonicNow`. */
   #expiresAt = Number.NEGATIVE_INFINITY
   #isFailing = false
+  /** The time since which the store accepts no changes, in epoch milliseconds. */
+  #readOnlySince: number | undefined
   #isStopped = false
   #cancelNext: Cancel | undefined
 
   constructor(options: JobLeaseOptions) {
     this.#options = options
+  }
+
+  /**
+   * The time since which the store accepts no claims, because its database is read-only, in epoch
+   * milliseconds; `undefined` if it accepted the last one.
+   */
+  get readOnlySince(): number | undefined {
+    return this.#readOnlySince
   }
 
   /** Claims the lease now and periodically. Resolves after the first claim. Never rejects. */
@@ -86,28 +96,41 @@ export class JobLease {
   }
 
   async #claim(): Promise<void> {
-    const { storage, holder, clock } = this.#options
+    const { storage, holder, clock, logger } = this.#options
     // Measured from before the claim, so that the lease does not expire earlier in the store.
     const expiresAt = clock.monotonicNow() + LEASE_MS
+    const wasHolder = this.#isHolder
     try {
       this.#isHolder = await storage.claimLease({ name: NAME, holder, forMs: LEASE_MS })
       this.#expiresAt = expiresAt
       this.#isFailing = false
+      if (this.#readOnlySince !== undefined) logger.warn('The store accepts changes again')
+      this.#readOnlySince = undefined
     } catch (cause) {
       this.#isHolder &&= !this.#hasExpired()
       this.#report(cause)
     }
+    if (wasHolder && !this.#isHolder && !this.#isStopped)
+      logger.warn('The lease of the background jobs was lost')
   }
 
   #hasExpired(): boolean {
     return this.#options.clock.monotonicNow() >= this.#expiresAt
   }
 
-  /** Logs the first of several failures in a row. An unavailable store is not logged here. */
+  /**
+   * Logs the first of several failures in a row. A store that is unavailable for reading too is not
+   * logged here.
+   */
   #report(cause: unknown): void {
+    const { logger, clock } = this.#options
+    if (isReadOnly(cause) && this.#readOnlySince === undefined) {
+      this.#readOnlySince = clock.now()
+      logger.warn('The store accepts no changes, and background jobs wait until it does', { cause })
+    }
     const isUnavailable = isFlagError(cause) && cause.code === 'UNAVAILABLE'
     if (isUnavailable || this.#isFailing) return
     this.#isFailing = true
-    this.#options.logger.error('The lease of the background jobs could not be claimed', { cause })
+    logger.error('The lease of the background jobs could not be claimed', { cause })
   }
 }

@@ -54,6 +54,11 @@ export class Jobs {
     for (const { name } of jobs) this.#failures.set(name, 0)
   }
 
+  /** The time since which the store accepts no changes; see `JobLease.readOnlySince`. */
+  get readOnlySince(): number | undefined {
+    return this.#lease.readOnlySince
+  }
+
   /** The number of failed runs, by the name of the job. */
   get failures(): ReadonlyMap<string, number> {
     return this.#failures

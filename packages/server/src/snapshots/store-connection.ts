@@ -13,15 +13,21 @@ const LONGEST_RETRY_MS = 5000
  */
 const CHECK_WITHIN_MS = 2000
 
-/** `stale` if the store is unavailable, with the last time at which it was read. */
+/**
+ * `stale` if the store is unavailable, with the last time at which it was read. `read-only` if the
+ * store can be read, but accepts no changes, with the time at which it refused one for the first
+ * time.
+ */
 type StoreStatus =
   | { readonly status: 'ready' }
-  | { readonly status: 'stale'; readonly since: string }
+  | { readonly status: 'stale' | 'read-only'; readonly since: string }
 
 interface StoreConnectionOptions {
   readonly storage: Storage
   /** The last time at which the store was read, in epoch milliseconds. */
   readonly keys: { readonly checkedAt: number }
+  /** `readOnlySince` is the time since which the store accepts no changes, in epoch milliseconds. */
+  readonly jobs: { readonly readOnlySince: number | undefined }
   /** Prepares the store and reads from it what the server needs. Called again if it rejects. */
   readonly connect: () => Promise<void>
   /** Loads the saved state, and resolves with `true` if the server can serve it. */
@@ -67,13 +73,15 @@ export class StoreConnection {
 
   /** Checks the store. A server whose store is unavailable still evaluates. */
   async readStatus(): Promise<StoreStatus> {
-    const { storage, keys, clock } = this.#options
+    const { storage, keys, jobs, clock } = this.#options
     const responded = storage.list('organization', { limit: 1 }).then(
       () => this.#isConnected,
       () => false,
     )
-    if (await within(responded, { clock, ms: CHECK_WITHIN_MS })) return { status: 'ready' }
-    return { status: 'stale', since: new Date(keys.checkedAt).toISOString() }
+    if (!(await within(responded, { clock, ms: CHECK_WITHIN_MS })))
+      return { status: 'stale', since: new Date(keys.checkedAt).toISOString() }
+    if (jobs.readOnlySince === undefined) return { status: 'ready' }
+    return { status: 'read-only', since: new Date(jobs.readOnlySince).toISOString() }
   }
 
   /** Stops further attempts. */

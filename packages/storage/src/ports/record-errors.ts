@@ -32,6 +32,19 @@ export function notMigrated(): FlagError {
   return new FlagError('UNAVAILABLE', 'The store is not ready: call `migrate()` first.')
 }
 
+const READ_ONLY = 'read_only'
+
+/** Creates the error `UNAVAILABLE` for a change of a database that accepts none at the moment. */
+export function storeReadOnly(cause: unknown): FlagError {
+  const message = 'The store accepts no changes, because its database is read-only.'
+  return new FlagError('UNAVAILABLE', message, { cause, details: { reason: READ_ONLY } })
+}
+
+/** Returns `true` if an error is that of a change of a database that accepts none at the moment. */
+export function isReadOnly(error: unknown): boolean {
+  return isFlagError(error) && error.details?.['reason'] === READ_ONLY
+}
+
 /** Creates the error `UNAVAILABLE` for a store that is closed. */
 export function storeClosed(): FlagError {
   return new FlagError('UNAVAILABLE', 'The store is closed.')

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { FlagError } from '@ff/core'
-import { storeClosed } from '../ports/record-errors.ts'
+import { isReadOnly, storeClosed } from '../ports/record-errors.ts'
 import { LockQueues } from '../runtime/lock-queues.ts'
 import {
   plain,
@@ -23,7 +23,14 @@ const RETRY_DELAY_MS = 20
 
 /** The modes of a transaction in which all reads see one state. */
 const SNAPSHOT = 'isolation level repeatable read, read only'
-const WRITING = 'isolation level read committed, read write'
+/** Not `read write`, which would override the setting `default_transaction_read_only`. */
+const WRITING = 'isolation level read committed'
+
+/** Removes a time limit that PostgreSQL 17 and newer have. */
+const NO_TRANSACTION_TIMEOUT = `select set_config('transaction_timeout', '0', true) where current_setting('server_version_num')::int >= 170000`
+
+/** The minimum time between two renewals of connections while the database refuses changes. */
+const RENEW_EVERY_MS = 1000
 
 type Work<T> = (connection: SqlTransaction) => Promise<T>
 
@@ -54,6 +61,9 @@ export class PostgresDriver implements SqlDriver {
   /** Transactions that wait for the lock of another transaction of this process. */
   readonly #queues = new LockQueues()
   readonly #running = new Set<Promise<unknown>>()
+  /** `true` if the last change was refused, because the database accepts none. */
+  #isReadOnly = false
+  #renewedAt = Number.NEGATIVE_INFINITY
   #closing: Promise<void> | undefined
 
   constructor(settings: PostgresSettings) {
@@ -82,12 +92,12 @@ export class PostgresDriver implements SqlDriver {
     const begin = [plain(this.#begin(WRITING, isUnlimited)), lockStatement(lock)]
     const timeoutMs = isUnlimited ? MOST_MS : undefined
     const attempt = { begin, isCareful: false, timeoutMs, outages: this.#watch.outages }
-    return this.#track(() => this.#queues.run(lock, () => this.#transact(work, attempt)))
+    return this.#change(() => this.#queues.run(lock, () => this.#transact(work, attempt)))
   }
 
   /** The time limits of statements are those of the database. */
   async runAlone(statement: SqlStatement): Promise<readonly SqlRow[]> {
-    return this.#track(() => this.#writers.runAlone(statement))
+    return this.#change(() => this.#writers.runAlone(statement))
   }
 
   /**
@@ -123,7 +133,7 @@ export class PostgresDriver implements SqlDriver {
   /** Runs statements that need no lock in a transaction, and returns the rows of each. */
   async write(statements: readonly SqlStatement[]): Promise<readonly (readonly SqlRow[])[]> {
     const begin = this.#begin(WRITING)
-    return this.#track(() => this.#writers.runAll(begin, statements))
+    return this.#change(() => this.#writers.runAll(begin, statements))
   }
 
   async close(): Promise<void> {
@@ -151,6 +161,32 @@ export class PostgresDriver implements SqlDriver {
     })
   }
 
+  /**
+   * Runs an operation that changes the database. When the database begins or ceases to refuse
+   * changes, another server can have become the primary. Therefore all connections are renewed.
+   */
+  async #change<T>(operation: () => Promise<T>): Promise<T> {
+    try {
+      const result = await this.#track(operation)
+      if (this.#isReadOnly) this.#renew()
+      this.#isReadOnly = false
+      return result
+    } catch (error) {
+      if (isReadOnly(error)) {
+        const isDue = performance.now() - this.#renewedAt >= RENEW_EVERY_MS
+        if (isDue || !this.#isReadOnly) this.#renew()
+        this.#isReadOnly = true
+      }
+      throw error
+    }
+  }
+
+  #renew(): void {
+    this.#renewedAt = performance.now()
+    this.#readers.renew()
+    this.#writers.renew()
+  }
+
   async #transact<T>(work: Work<T>, first: Attempt): Promise<T> {
     let attempt = first
     for (let count = 1; ; count += 1) {
@@ -165,17 +201,17 @@ export class PostgresDriver implements SqlDriver {
   async #attempt<T>(work: Work<T>, attempt: Attempt): Promise<Outcome<T>> {
     const client = await this.#writers.connect()
     if (this.#watch.outages !== attempt.outages) {
-      client.release()
+      this.#writers.release(client)
       throw storeSilent()
     }
     const transaction = new PostgresTransaction({ ...attempt, client })
     try {
       const result = await work(transaction)
       await transaction.commit()
-      client.release()
+      this.#writers.release(client)
       return { result }
     } catch (error) {
-      client.release(!(await transaction.rollback()))
+      this.#writers.release(client, await transaction.rollback())
       return { error, restart: transaction.restart }
     }
   }
@@ -189,7 +225,7 @@ export class PostgresDriver implements SqlDriver {
       ['idle_in_transaction_session_timeout', idleTimeoutMs],
     ] as const
     const texts = limits.map(([name, limit]) => `set local ${name} = ${isUnlimited ? 0 : limit}`)
-    return [`begin ${modes}`, ...texts].join('; ')
+    return [`begin ${modes}`, ...texts, NO_TRANSACTION_TIMEOUT].join('; ')
   }
 }
 

@@ -1,10 +1,12 @@
 import { FlagError, isFlagError } from '@ff/core'
 import { DatabaseError } from 'pg'
-import { dataRefused, keyTaken, unknownField } from '../ports/record-errors.ts'
+import { dataRefused, keyTaken, storeReadOnly, unknownField } from '../ports/record-errors.ts'
 
 const UNIQUE_VIOLATION = '23505'
 const UNDEFINED_COLUMN = '42703'
 const TOO_MANY_CONNECTIONS = '53300'
+/** A change on a standby, or in a session with `default_transaction_read_only`. */
+const READ_ONLY_TRANSACTION = '25006'
 
 /**
  * The codes of rejected values: the class of data exceptions, a missing value, a violated check,
@@ -29,6 +31,7 @@ export function fromPostgresError(error: unknown): FlagError {
   if (code === UNIQUE_VIOLATION) return keyTaken(error)
   if (REFUSED_VALUE.test(code)) return dataRefused(error)
   if (code === UNDEFINED_COLUMN) return unknownField(error)
+  if (code === READ_ONLY_TRANSACTION) return storeReadOnly(error)
   const message = 'The store could not complete the operation.'
   return new FlagError('UNAVAILABLE', message, { cause: error })
 }
@@ -76,9 +79,19 @@ export function isSerializationFailure(error: unknown): boolean {
   return SERIALIZATION_FAILURES.includes(codeOf(error))
 }
 
-/** Returns `true` if the connection cannot be used after this error. */
+/**
+ * Returns `true` if the connection cannot be used after this error. The session of a database that
+ * accepts no changes remains read-only when another server has become the primary, or when the
+ * setting of the database has changed.
+ */
 export function endsConnection(error: unknown): boolean {
+  if (isReadOnlyTransaction(error)) return true
   return !(error instanceof DatabaseError) || error.severity !== 'ERROR'
+}
+
+/** Returns `true` if the database accepts no changes in this session. */
+export function isReadOnlyTransaction(error: unknown): boolean {
+  return codeOf(error) === READ_ONLY_TRANSACTION
 }
 
 function reasonOf(error: unknown): string {

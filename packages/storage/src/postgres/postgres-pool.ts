@@ -54,15 +54,21 @@ export class PostgresPool {
   #attempt: Attempt | undefined
   /** The number of calls of `disconnect`. */
   #disconnects = 0
+  /** The times at which the connections were opened. */
+  readonly #openedAt = new WeakMap<PoolClient, number>()
+  /** Connections that were opened before this time are not used again. */
+  #renewedAt = Number.NEGATIVE_INFINITY
 
   constructor(settings: PostgresSettings, sizeName: 'readConnections' | 'writeConnections') {
-    const { url, connectTimeoutMs, statementTimeoutMs, lockTimeoutMs } = settings
+    const { url, connectTimeoutMs, statementTimeoutMs, lockTimeoutMs, connectionLifetimeMs } =
+      settings
     this.#settings = settings
     this.#sizeName = sizeName
     this.#pool = new Pool({
       connectionString: url,
       max: settings[sizeName],
       connectionTimeoutMillis: connectTimeoutMs,
+      maxLifetimeSeconds: connectionLifetimeMs / 1000,
       // PostgreSQL enforces the time limits. This limit applies if the server does not respond.
       query_timeout: statementTimeoutMs + lockTimeoutMs + RESPONSE_MARGIN_MS,
       keepAlive: true,
@@ -74,10 +80,26 @@ export class PostgresPool {
     // The pool replaces lost connections, and statements that are running on them fail.
     const ignore = () => undefined
     this.#pool.on('error', ignore)
-    this.#pool.on('connect', (client) => client.on('error', ignore))
+    this.#pool.on('connect', (client) => {
+      this.#openedAt.set(client, performance.now())
+      client.on('error', ignore)
+    })
   }
 
-  /** Returns a free connection, which the caller releases. Throws `UNAVAILABLE` if there is none. */
+  /**
+   * Closes all connections that are open now, each as soon as it is not in use. They can belong to a
+   * server that is not the primary any more.
+   */
+  renew(): void {
+    this.#renewedAt = performance.now()
+  }
+
+  /** Makes a connection free. Closes it if it cannot be used again. */
+  release(client: PoolClient, isUsable = true): void {
+    client.release(!isUsable || this.#isOld(client))
+  }
+
+  /** Returns a free connection, which the caller releases with `release`. Throws `UNAVAILABLE` if there is none. */
   async connect(): Promise<PoolClient> {
     if (this.#needsAttempt && this.#attempt?.hasBegun) {
       await this.#attempt.ended.catch(() => undefined)
@@ -132,12 +154,19 @@ export class PostgresPool {
 
   async #open(): Promise<PoolClient> {
     try {
-      const client = await this.#pool.connect()
-      this.#retryAt = undefined
-      return client
+      for (;;) {
+        const client = await this.#pool.connect()
+        this.#retryAt = undefined
+        if (!this.#isOld(client)) return client
+        client.release(true)
+      }
     } catch (error) {
       throw this.#refuse(error)
     }
+  }
+
+  #isOld(client: PoolClient): boolean {
+    return (this.#openedAt.get(client) ?? 0) < this.#renewedAt
   }
 
   #attemptAfterPause(time: number): Attempt {
@@ -158,8 +187,7 @@ export class PostgresPool {
     begin()
     // These calls have failed for their callers.
     if (this.#disconnects !== disconnects) throw this.#refuse(new Error('Disconnected'))
-    const client = await this.#open()
-    client.release()
+    this.release(await this.#open())
   }
 
   /** Returns the error of a connection that was not opened. */
@@ -182,10 +210,10 @@ export class PostgresPool {
     const client = await this.connect()
     try {
       const result = await work(client)
-      client.release()
+      this.release(client)
       return result
     } catch (error) {
-      client.release(endsConnection(error))
+      this.release(client, !endsConnection(error))
       throw fromPostgresError(error)
     }
   }

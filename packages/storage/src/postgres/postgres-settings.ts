@@ -37,6 +37,11 @@ export interface PostgresOptions {
    * PostgreSQL ends the transaction. Default: 10,000.
    */
   readonly idleTimeoutMs?: number
+  /**
+   * The time in milliseconds after which a connection is not used again, and another one is opened
+   * when it is needed. Default: 1,800,000, which is half an hour.
+   */
+  readonly connectionLifetimeMs?: number
 }
 
 /** The options with their defaults. */
@@ -56,6 +61,7 @@ export function postgresSettings(options: PostgresOptions): PostgresSettings {
     statementTimeoutMs: options.statementTimeoutMs ?? 30_000,
     lockTimeoutMs: options.lockTimeoutMs ?? 15_000,
     idleTimeoutMs: options.idleTimeoutMs ?? 10_000,
+    connectionLifetimeMs: options.connectionLifetimeMs ?? 1_800_000,
   }
   for (const [name, value] of Object.entries(settings)) {
     if (typeof value === 'number') assertPositive(name, value)
