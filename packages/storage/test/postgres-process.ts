@@ -1,11 +1,12 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile, rm } from 'node:fs/promises'
+import { chown, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { Client } from 'pg'
 import { freePort } from './free-port.ts'
-import { createPostgresFolder, type PostgresFolder } from './postgres-programs.ts'
+import { type Account, createPostgresFolder, type PostgresFolder } from './postgres-programs.ts'
 
 const USER = 'ff'
 const PASSWORD = 'test password'
@@ -54,21 +55,49 @@ export class PostgresProcess {
   }
 
   /**
-   * Starts a standby with a copy of the data, which accepts no changes, as a primary after it was
-   * demoted. It does not receive later changes. This server is restarted meanwhile.
+   * Starts a standby, which has all changes that this server acknowledges from then on. The standby
+   * accepts no changes itself.
    */
   async startStandby(): Promise<PostgresProcess> {
-    const ended = this.#ended()
-    this.#server?.kill('SIGINT')
-    await ended
     const folder = await createPostgresFolder(PASSWORD)
     const { data, account } = folder
     const options = { ...account, cwd: folder.path }
-    await promisify(execFile)('cp', ['-R', '-p', this.#folder.data, data], options)
-    await promisify(execFile)('touch', [join(data, 'standby.signal')], options)
-    const standby = new PostgresProcess(folder, await freePort(), false)
-    await Promise.all([this.restart(), standby.restart()])
-    return standby
+    const client = new Client({ connectionString: this.url })
+    await client.connect()
+    try {
+      await client.query(`select pg_backup_start('standby', true)`)
+      await promisify(execFile)('cp', ['-R', '-p', this.#folder.data, data], options)
+      await promisify(execFile)('rm', [join(data, 'postmaster.pid')], options)
+      const { rows } = await client.query('select labelfile from pg_backup_stop(false)')
+      await writeAs(account, join(data, 'backup_label'), rows[0].labelfile)
+      const standby = new PostgresProcess(folder, await freePort(), false)
+      await standby.restartAsStandby(this)
+      await client.query(`alter system set synchronous_standby_names = '*'`)
+      await client.query('select pg_reload_conf()')
+      const isAttached = `select from pg_stat_replication where sync_state = 'sync'`
+      while ((await client.query(isAttached)).rowCount === 0) await delay(5)
+      return standby
+    } finally {
+      await client.end()
+    }
+  }
+
+  /** Starts the server after `kill` as a standby of another server. */
+  async restartAsStandby({ url }: PostgresProcess): Promise<void> {
+    const { data, account } = this.#folder
+    const { port } = new URL(url)
+    const source = `host=127.0.0.1 port=${port} user=${USER} password=''${PASSWORD}''`
+    await writeAs(account, join(data, 'standby.signal'), '')
+    await writeAs(account, join(data, 'postgresql.auto.conf'), `primary_conninfo = '${source}'\n`)
+    await this.restart()
+  }
+
+  /** Makes a standby the primary. */
+  async promote(): Promise<void> {
+    const client = new Client({ connectionString: this.url })
+    await client.connect()
+    await client.query('select pg_promote()')
+    await client.end()
   }
 
   /** Kills all processes of the server at one moment. Resolves when they have ended. */
@@ -145,6 +174,12 @@ async function runningProcesses() {
   const all = rows.map((row) => row.trim().split(/\s+/))
   const running = all.filter(([, , state = '']) => !state.startsWith('Z'))
   return running.map(([pid, parent]) => ({ pid: Number(pid), parent: Number(parent) }))
+}
+
+/** Writes a file that belongs to the account of a server. */
+async function writeAs({ uid, gid }: Account, path: string, text: string): Promise<void> {
+  await writeFile(path, text)
+  if (uid !== undefined && gid !== undefined) await chown(path, uid, gid)
 }
 
 /** Creates the files of an empty database. */

@@ -1,7 +1,7 @@
-import { connect, createServer } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
+import { openPostgresName } from '../../test/postgres-name.ts'
 import { PostgresProcess } from '../../test/postgres-process.ts'
-import { newPostgresSchema, openPostgres, startListening } from '../../test/postgres-store.ts'
+import { newPostgresSchema, openPostgres } from '../../test/postgres-store.ts'
 import { isReadOnly } from '../ports/record-errors.ts'
 import { plain } from '../sql/sql-driver.ts'
 import { PostgresDriver } from './postgres-driver.ts'
@@ -9,26 +9,6 @@ import { postgresSettings } from './postgres-settings.ts'
 
 const TABLE = 'create table if not exists note (id text)'
 const INSERT = { sql: 'insert into note values ($1)', parameters: ['a'] }
-
-/** A proxy, which new connections reach as the name of a database, in front of several servers. */
-async function openName(first: string) {
-  let target = new URL(first)
-  const pointTo = (url: string) => {
-    target = new URL(url)
-  }
-  const name = { connections: 0, pointTo }
-  const proxy = createServer((client) => {
-    name.connections += 1
-    const server = connect(Number(target.port), target.hostname)
-    client.on('error', () => server.destroy())
-    server.on('error', () => client.destroy())
-    client.on('close', () => server.destroy())
-    server.on('close', () => client.destroy())
-    client.pipe(server).pipe(client)
-  })
-  const url = Object.assign(new URL(first), { port: await startListening(proxy) })
-  return Object.assign(name, { url: url.href })
-}
 
 async function openDriver(url: string): Promise<PostgresDriver> {
   const driver = new PostgresDriver(postgresSettings({ url, listenUrl: false }))
@@ -50,7 +30,7 @@ it('After a failover, changes are accepted as soon as the name of the database p
   await earlier.close()
   const standby = await primary.startStandby()
   onTestFinished(() => standby.remove())
-  const name = await openName(standby.url)
+  const name = await openPostgresName(standby.url)
   const driver = await openDriver(name.url)
   const changes = [
     () => driver.transaction('a', (connection) => connection.run([INSERT])),
@@ -102,7 +82,7 @@ it('The time limit of transactions in the settings of a role does not end a migr
 
 it('A connection is not used for longer than its lifetime', async () => {
   const { url } = await newPostgresSchema()
-  const name = await openName(url)
+  const name = await openPostgresName(url)
   const { storage } = openPostgres({
     url: name.url,
     listenUrl: false,
@@ -111,11 +91,11 @@ it('A connection is not used for longer than its lifetime', async () => {
     connectionLifetimeMs: 1000,
   })
   await storage.migrate()
-  const before = name.connections
+  const before = name.connections()
   await expect
     .poll(async () => {
       await storage.list('organization', { limit: 1 })
-      return name.connections
+      return name.connections()
     })
     .toBeGreaterThan(before)
 })
