@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { describe, expect, it } from 'vitest'
 import { ConfigError } from './config/config-error.ts'
+import { describeTlsModes } from './config/database-config.ts'
 import { readConfig } from './config.ts'
 
 describe('readConfig', () => {
@@ -182,6 +183,17 @@ describe('readConfig', () => {
       )
     },
   )
+
+  it.each([
+    ['postgres://a/b?sslmode=require', 'DATABASE_URL: sslmode=require verifies the certificate'],
+    ['postgres://a/b?application_name=c&sslmode=prefer', 'DATABASE_URL: sslmode=prefer verifies'],
+    ['postgres://a/b?sslmode=verify-full', undefined],
+    ['postgres://a/b?sslmode=disable', undefined],
+    ['postgres://a/b?sslmode=require&uselibpqcompat=true', undefined],
+  ])('describeTlsModes explains the mode of %s', (DATABASE_URL, line) => {
+    const lines = describeTlsModes({ DATABASE_URL })
+    expect(lines).toEqual(line === undefined ? [] : [expect.stringContaining(line)])
+  })
 
   it('readConfig serves the dashboard unless FF_DASHBOARD is 0 or false', () => {
     const values = [undefined, '', '1', 'TRUE', '0', 'false']

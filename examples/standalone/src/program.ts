@@ -1,6 +1,7 @@
 import cluster from 'node:cluster'
 import { type Command, readCommand } from './command-line.ts'
 import { ConfigError } from './config/config-error.ts'
+import { describeTlsModes } from './config/database-config.ts'
 import { unknownVariables } from './config/unknown-variables.ts'
 import { type Config, readConfig } from './config.ts'
 import { assertSharedKey } from './data-folder/secret-key.ts'
@@ -22,7 +23,7 @@ export async function runProgram(stopRequested: Promise<void>): Promise<void> {
   try {
     const command = readCommand(process.argv.slice(2))
     // Also before an error in a variable, because a misspelled name can be its cause.
-    if (cluster.isPrimary) for (const line of unknownVariables(process.env)) console.error(line)
+    if (cluster.isPrimary) for (const line of notesOn(process.env)) console.error(line)
     const config = readConfig(process.env)
     if (command.name === 'serve') return await serveUntil(stopRequested, config)
     void stopRequested.then(() => process.exit(1))
@@ -30,6 +31,11 @@ export async function runProgram(stopRequested: Promise<void>): Promise<void> {
   } catch (error) {
     fail(error)
   }
+}
+
+/** Returns the lines about variables that are not errors. */
+function notesOn(env: NodeJS.ProcessEnv): readonly string[] {
+  return [...unknownVariables(env), ...describeTlsModes(env)]
 }
 
 async function run(command: Exclude<Command, { name: 'serve' }>, config: Config): Promise<void> {

@@ -29,6 +29,19 @@ export function databaseOf(env: Variables, workers: number): DatabaseConfig | un
   return { url, listenUrl, connections }
 }
 
+/**
+ * Returns a line for each URL of PostgreSQL whose `sslmode` has another meaning than in other
+ * programs.
+ */
+export function describeTlsModes(env: Variables): readonly string[] {
+  return (['DATABASE_URL', 'DATABASE_LISTEN_URL'] as const).flatMap((name) => {
+    const url = env[name] ?? ''
+    const [, mode] = /[?&]sslmode=(prefer|require|verify-ca)(?:&|$)/.exec(url) ?? []
+    if (mode === undefined || /[?&]uselibpqcompat=true(?:&|$)/.test(url)) return []
+    return `${name}: sslmode=${mode} verifies the certificate and the host name, as verify-full does.`
+  })
+}
+
 function listenUrlOf(value: string | undefined): string | false | undefined {
   const url = textOf(value)
   if (url === undefined) return undefined

@@ -10,7 +10,7 @@ import type {
 import { storeClosed } from '../ports/record-errors.ts'
 import type { PostgresDriver } from './postgres-driver.ts'
 import { connectionFailed } from './postgres-errors.ts'
-import { placeOf } from './postgres-settings.ts'
+import { placeOf } from './postgres-url.ts'
 
 /** The channel of the notifications. */
 const CHANNEL = 'ff_change'

@@ -12,8 +12,9 @@ import {
   type SqlTransactionOptions,
 } from '../sql/sql-driver.ts'
 import { PostgresPool } from './postgres-pool.ts'
-import { addressOf, MOST_MS, type PostgresSettings, placeOf } from './postgres-settings.ts'
+import { MOST_MS, type PostgresSettings } from './postgres-settings.ts'
 import { PostgresTransaction } from './postgres-transaction.ts'
+import { addressOf, placeOf } from './postgres-url.ts'
 import { PostgresWatch } from './postgres-watch.ts'
 
 /** The maximum number of times that the work of a transaction runs. */

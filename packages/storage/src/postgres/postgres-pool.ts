@@ -11,7 +11,8 @@ import {
   fromPostgresError,
   isPoolBusy,
 } from './postgres-errors.ts'
-import { type PostgresSettings, placeOf } from './postgres-settings.ts'
+import type { PostgresSettings } from './postgres-settings.ts'
+import { placeOf } from './postgres-url.ts'
 
 /** The result of a statement. */
 export type PostgresResult = QueryResult<SqlRow>

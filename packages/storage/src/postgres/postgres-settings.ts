@@ -1,6 +1,5 @@
 import { FlagError } from '@ff/core'
-import { Client } from 'pg'
-import type { PostgresAddress } from './postgres-watch.ts'
+import { placeOf, withVerifiedTls } from './postgres-url.ts'
 
 /** The database of a store, its connections and its time limits. */
 export interface PostgresOptions {
@@ -67,39 +66,10 @@ export function postgresSettings(options: PostgresOptions): PostgresSettings {
     if (typeof value === 'number') assertPositive(name, value)
   }
   placeOf('url', settings.url)
-  if (settings.listenUrl !== false) placeOf('listenUrl', settings.listenUrl)
-  return settings
-}
-
-/**
- * Returns the host, the port and the database of a URL, without its user and its password. Throws
- * `INVALID_REQUEST` if it is not a PostgreSQL URL.
- */
-export function placeOf(name: string, url: string): string {
-  const expected =
-    'a URL such as "postgres://user:password@host:5432/database", in which %2F stands for "/" and %40 for "@"'
-  // The message must not contain the URL, and neither must its cause: the URL contains a password.
-  const invalid = new FlagError('INVALID_REQUEST', `\`${name}\` must be ${expected}.`)
-  if (typeof url !== 'string' || !/^postgres(?:ql)?:\/\//.test(url)) throw invalid
-  const client = clientFor(url)
-  // The database of a URL with an unescaped password contains a part of the password.
-  if (client === undefined || client.database?.includes('@')) throw invalid
-  return `${client.host}:${client.port}/${client.database}`
-}
-
-/** Returns the address of the server of a valid URL. */
-export function addressOf(url: string): PostgresAddress {
-  const { host, port } = new Client({ connectionString: url })
-  return host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port }
-}
-
-/** Returns a client that is not connected; `undefined` if the URL is malformed. */
-function clientFor(url: string): Client | undefined {
-  try {
-    return new Client({ connectionString: url })
-  } catch {
-    return undefined
-  }
+  const { url, listenUrl } = settings
+  if (listenUrl === false) return { ...settings, url: withVerifiedTls(url) }
+  placeOf('listenUrl', listenUrl)
+  return { ...settings, url: withVerifiedTls(url), listenUrl: withVerifiedTls(listenUrl) }
 }
 
 function assertPositive(name: string, value: number): void {

@@ -3,7 +3,8 @@ import type { StoredTables } from '../sql/stored-tables.ts'
 import { hasTables } from '../sql/table-shapes.ts'
 import { postgresDialect } from './postgres-dialect.ts'
 import { PostgresDriver } from './postgres-driver.ts'
-import { type PostgresOptions, placeOf, postgresSettings } from './postgres-settings.ts'
+import { type PostgresOptions, postgresSettings } from './postgres-settings.ts'
+import { placeOf } from './postgres-url.ts'
 
 /**
  * Returns the tables of a PostgreSQL database, for a backup, a restore or a copy. Each call opens one
