@@ -17,7 +17,8 @@ export function redisFailed(error: unknown, place: string): FlagError {
     return failed(`Redis at ${place} is a replica, which refuses writes`)
   }
   if (reason.startsWith('NOPERM')) {
-    return failed(`The user has no permission for the necessary commands of Redis at ${place}`)
+    const missing = `The user has no permission for the necessary commands of Redis at ${place}`
+    return failed(`${missing} (${missingPermissionIn(reason)})`)
   }
   if (reason.startsWith('ERR DB index')) return failed(`Redis at ${place} has no such database`)
   const code = codeOf(error)
@@ -29,6 +30,12 @@ export function redisFailed(error: unknown, place: string): FlagError {
   const isLate = error === undefined || reason === 'Command timed out'
   const cause = code ?? (isLate ? 'no response' : 'connection closed')
   return failed(`Redis at ${place} cannot be reached (${cause})`)
+}
+
+/** Returns the command, `keys` or `channels` that a user must be allowed to use. */
+function missingPermissionIn(reason: string): string {
+  const command = /'([\w|]+)' command/.exec(reason)?.[1]
+  return command ?? (reason.includes('channel') ? 'channels' : 'keys')
 }
 
 function codeOf(error: unknown): string | undefined {

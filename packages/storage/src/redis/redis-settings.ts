@@ -4,7 +4,7 @@ import { FlagError } from '@ff/core'
 export interface RedisOptions {
   /**
    * The URL of the server: `redis://user:password@host:6379/0`, or `rediss://` for TLS. The path is
-   * the number of the database. The server must not be a replica.
+   * the number of the database. Parameters are ignored. The server must not be a replica.
    */
   readonly url: string
   /**
@@ -52,9 +52,9 @@ function partsOf(url: string): Omit<RedisSettings, 'prefix' | 'place'> {
   // The message must not contain the URL, which contains a password.
   const invalid = new FlagError('INVALID_REQUEST', `\`url\` must be ${expected}.`)
   if (typeof url !== 'string' || !URL.canParse(url)) throw invalid
-  const { protocol, hostname, port, pathname, search, hash, username, password } = new URL(url)
+  const { protocol, hostname, port, pathname, hash, username, password } = new URL(url)
   const isRedis = protocol === 'redis:' || protocol === 'rediss:'
-  if (!isRedis || hostname === '' || search !== '' || hash !== '') throw invalid
+  if (!isRedis || hostname === '' || hash !== '') throw invalid
   if (!/^(?:\/\d{0,4})?$/.test(pathname)) throw invalid
   try {
     return {

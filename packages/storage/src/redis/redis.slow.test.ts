@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { type FlagError, isFlagError } from '@ff/core'
 import { describe, expect, inject, it, onTestFinished, vi } from 'vitest'
@@ -83,7 +84,7 @@ describe('the options of redis', () => {
       [{ url: `redis://ff:${PASSWORD}@localhost` }, 'url'],
       [{ url: `redis://ff:${ENCODED}%zz@localhost` }, 'url'],
       [{ url: `redis://ff:${ENCODED}@localhost/name` }, 'url'],
-      [{ url: `redis://ff:${ENCODED}@localhost/0?db=1` }, 'url'],
+      [{ url: `redis://ff:${ENCODED}@localhost/0#1` }, 'url'],
       [{ url: 'redis://localhost', prefix: 'a{b}' }, 'prefix'],
     ]
     for (const [options, name] of invalid) {
@@ -168,10 +169,43 @@ describe.skipIf(!inject('hasRedisServer'))('a Redis server of its own', () => {
     expect(statuses).toEqual([message])
   })
 
-  it('A user of Redis without the necessary permissions is named as such', async () => {
-    const { port } = await startRedis(['--user', 'reader', 'on', '>right', '+get', '~*'])
-    const ports = openRedis({ url: `redis://reader:right@127.0.0.1:${port}` })
-    expect(await failureOf(lease(ports))).toContain('has no permission for the necessary commands')
+  it.each([
+    [['+get', '+select', '~*', '&*'], 'set'],
+    [['+@all', '-select', '~*', '&*'], 'select'],
+    [['+@all', '~other:*', '&*'], 'keys'],
+    [['+@all', '~ff:*', '&other:*'], 'channels'],
+  ])(
+    'A user of Redis with the permissions %j is told what is missing: %s',
+    async (rules, missing) => {
+      const { port } = await startRedis(['--user', 'reader', 'on', '>right', ...rules])
+      const { statuses, onStatus } = observed()
+      const ports = openRedis({
+        url: `redis://reader:right@127.0.0.1:${port}/1?family=4`,
+        onStatus,
+      })
+      await ports.changeFeed.subscribe(() => undefined)
+      await lease(ports).catch(() => undefined)
+      const line = `\`url\`: The user has no permission for the necessary commands of Redis at 127.0.0.1:${port} (${missing}).`
+      await expect.poll(() => statuses).toEqual([line])
+    },
+  )
+
+  it('The documented permissions are sufficient', async () => {
+    const page = readFileSync(new URL('../../../../docs/operations.md', import.meta.url), 'utf8')
+    const [, rules = ''] = /ACL SETUSER ff on >password (.*)/.exec(page) ?? []
+    const { port } = await startRedis(['--user', 'ff', 'on', '>password', ...rules.split(' ')])
+    const { statuses, onStatus } = observed()
+    const ports = openRedis({ url: `redis://ff:password@127.0.0.1:${port}/1`, onStatus })
+    const received: unknown[] = []
+    await ports.changeFeed.subscribe((change) => received.push(change))
+    await ports.changeFeed.publish({ type: 'sdkKeys' })
+    await expect.poll(() => received).toContainEqual({ type: 'sdkKeys' })
+    expect(await lease(ports)).toBe(1)
+    const entry = sample('auditEvent')
+    await ports.recentEvents.fill('changes:1', [entry])
+    expect(await ports.recentEvents.find('changes:1', entry.hash)).toEqual([entry])
+    await ports.recentEvents.add('changes:1', { ...entry, id: newId(), previousHash: entry.hash })
+    expect(statuses).toEqual([])
   })
 
   it('Redis that is started later or again is used, and listeners receive `resync`', async () => {
