@@ -5,9 +5,10 @@ import { postgres, postgresTables } from '@ff/storage/postgres'
 import { sqlite, sqliteTables } from '@ff/storage/sqlite'
 import { ConfigError } from './config/config-error.ts'
 import type { DatabaseConfig } from './config/database-config.ts'
-import type { Config } from './config.ts'
+import type { Config, LogConfig } from './config.ts'
 import { dataFileOf } from './data-folder/data-folder.ts'
 import { warnOfWidePermissions } from './data-folder/file-permissions.ts'
+import { withVariables } from './failure.ts'
 import { createLogger } from './log.ts'
 
 /** The ports of a store. */
@@ -15,6 +16,9 @@ export type Store = Capabilities & Required<Pick<Capabilities, 'storage'>>
 
 /** The settings that determine the store: a PostgreSQL database, or a file in the data folder. */
 export type StoreConfig = Pick<Config, 'dataDir'> & Partial<Pick<Config, 'database' | 'redisUrl'>>
+
+/** The settings of a store that is opened. Without `log`, its warnings are not logged. */
+type OpenedConfig = StoreConfig & Partial<Pick<Config, 'log'>>
 
 /** The maximum number of connections for reading, and of those for writing, of one process. */
 const MOST_CONNECTIONS = 10
@@ -43,27 +47,33 @@ export async function existingTables(config: StoreConfig): Promise<StoredTables>
 }
 
 /** Opens the store for a process that serves alone, or for a short task. */
-export function openStore({ dataDir, database, redisUrl }: StoreConfig): Store {
+export function openStore({ dataDir, database, redisUrl, log }: OpenedConfig): Store {
   if (database === undefined) return sqlite({ path: dataFileOf({ dataDir }) })
-  return openPostgres({ database, redisUrl }, 1)
+  return openPostgres({ database, redisUrl, log }, 1)
 }
 
 /** Opens the store for one of several worker processes. */
-export function openWorkerStore({ dataDir, database, redisUrl, workers }: Config): Store {
+export function openWorkerStore({ dataDir, database, redisUrl, workers, log }: Config): Store {
   if (database === undefined) return cluster({ path: dataFileOf({ dataDir }) })
-  return openPostgres({ database, redisUrl }, workers)
+  return openPostgres({ database, redisUrl, log }, workers)
 }
 
 interface PostgresConfig {
   readonly database: DatabaseConfig
   readonly redisUrl: string | undefined
+  readonly log: LogConfig | undefined
 }
 
 /** Opens the database. With Redis, which announces changes, no connection listens for them. */
-function openPostgres({ database, redisUrl }: PostgresConfig, processes: number): Store {
+function openPostgres({ database, redisUrl, log }: PostgresConfig, processes: number): Store {
   const { url, listenUrl = url } = database
   const options = { url, ...connectionsOf(database, processes) }
-  return postgres({ ...options, listenUrl: redisUrl === undefined && listenUrl })
+  const logger = log && createLogger(log)
+  return postgres({
+    ...options,
+    listenUrl: redisUrl === undefined && listenUrl,
+    onWarning: (message) => logger?.warn(withVariables(message)),
+  })
 }
 
 /** Starts what the workers share. With PostgreSQL, they share the database only. */

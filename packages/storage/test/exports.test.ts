@@ -31,6 +31,7 @@ describe('@ff/storage', () => {
       'REPORT_LIFETIME_MS',
       'createDraft',
       'createStorage',
+      'isReadOnly',
       'memory',
       'toFlagDefinition',
       'toPublishedSegment',

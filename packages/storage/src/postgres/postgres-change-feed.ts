@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { Client } from 'pg'
 import type {
   ChangeFeed,
@@ -21,6 +23,10 @@ const MAX_PAYLOAD_BYTES = 7900
 
 /** The time between two checks of the connection. */
 const CHECK_INTERVAL_MS = 15_000
+/** The time between two checks whether notifications arrive. */
+const DELIVERY_INTERVAL_MS = 60_000
+/** The time within which a notification arrives. */
+const DELIVERY_WITHIN_MS = 2000
 const FIRST_RETRY_MS = 100
 const MAX_RETRY_MS = 5000
 
@@ -32,6 +38,7 @@ export interface PostgresChangeFeedOptions {
   readonly connectTimeoutMs: number
   /** The driver that sends notifications. */
   readonly driver: PostgresDriver
+  readonly onWarning: (message: string) => void
 }
 
 /** Changes that will be sent as one notification. */
@@ -50,6 +57,12 @@ export class PostgresChangeFeed implements ChangeFeed {
   #batch: Batch | undefined
   #client: Client | undefined
   #listening: Promise<void> | undefined
+  /** The channel of the notifications with which this instance checks that they arrive. */
+  readonly #checkChannel = `ff_check_${randomUUID().replaceAll('-', '')}`
+  #onArrival: () => void = () => undefined
+  /** `true` if a notification has arrived. */
+  #hasDelivered = false
+  #hasWarned = false
   #isClosed = false
 
   constructor(options: PostgresChangeFeedOptions) {
@@ -116,8 +129,11 @@ export class PostgresChangeFeed implements ChangeFeed {
     client.on('error', () => undefined)
     try {
       await client.connect()
-      client.on('notification', ({ payload = '' }) => this.#receive(payload))
-      await client.query(`listen ${CHANNEL}`)
+      client.on('notification', ({ channel, payload = '' }) => {
+        if (channel === this.#checkChannel) this.#onArrival()
+        else this.#receive(payload)
+      })
+      await client.query(`listen ${CHANNEL}; listen ${this.#checkChannel}`)
     } catch (error) {
       await client.end().catch(() => undefined)
       throw connectionFailed(error, { name: 'listenUrl', place: placeOf('listenUrl', listenUrl) })
@@ -132,11 +148,53 @@ export class PostgresChangeFeed implements ChangeFeed {
       // A connection that does not respond is closed, and then opened again.
       client.query('select 1').catch(() => socket.destroy())
     }, CHECK_INTERVAL_MS).unref()
+    const delivery = setInterval(
+      () => void this.#checkDelivery(socket),
+      DELIVERY_INTERVAL_MS,
+    ).unref()
+    void this.#checkDelivery(socket)
     client.on('end', () => {
       clearInterval(check)
+      clearInterval(delivery)
       if (!this.#isClosed) void this.#listenAgain()
     })
     this.#client = client
+  }
+
+  /**
+   * Checks that a notification arrives. If it does not, the connection is opened again, unless no
+   * notification has ever arrived, which a pooler in front of the database causes.
+   */
+  async #checkDelivery(socket: Socket): Promise<void> {
+    const arrived = new Promise<true>((resolve) => {
+      this.#onArrival = () => resolve(true)
+    })
+    try {
+      await this.#options.driver.write([
+        { sql: 'select pg_notify($1, $2)', parameters: [this.#checkChannel, ''] },
+      ])
+    } catch {
+      // Nothing was sent, for example because the database is away.
+      return
+    }
+    const hasArrived = await Promise.race([
+      arrived,
+      delay(DELIVERY_WITHIN_MS, false, { ref: false }),
+    ])
+    if (this.#isClosed || socket.destroyed) return
+    if (hasArrived) this.#hasDelivered = true
+    else if (this.#hasDelivered) socket.destroy()
+    else this.#warn()
+  }
+
+  #warn(): void {
+    if (this.#hasWarned) return
+    this.#hasWarned = true
+    const { listenUrl, onWarning } = this.#options
+    const place = placeOf('listenUrl', listenUrl)
+    onWarning(
+      `\`listenUrl\`: Notifications of PostgreSQL at ${place} do not arrive, so that changes reach other instances after up to ten seconds. A connection pooler in the mode "transaction" does not support LISTEN: use the URL of the database without the pooler.`,
+    )
   }
 
   async #listenAgain(): Promise<void> {

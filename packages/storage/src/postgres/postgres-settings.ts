@@ -41,6 +41,11 @@ export interface PostgresOptions {
    * when it is needed. Default: 1,800,000, which is half an hour.
    */
   readonly connectionLifetimeMs?: number
+  /**
+   * Called with one sentence, which contains no password, when the notifications of the database do
+   * not arrive, so that changes reach other instances late. Default: nothing is reported.
+   */
+  readonly onWarning?: (message: string) => void
 }
 
 /** The options with their defaults. */
@@ -61,6 +66,7 @@ export function postgresSettings(options: PostgresOptions): PostgresSettings {
     lockTimeoutMs: options.lockTimeoutMs ?? 15_000,
     idleTimeoutMs: options.idleTimeoutMs ?? 10_000,
     connectionLifetimeMs: options.connectionLifetimeMs ?? 1_800_000,
+    onWarning: options.onWarning ?? (() => undefined),
   }
   for (const [name, value] of Object.entries(settings)) {
     if (typeof value === 'number') assertPositive(name, value)
