@@ -186,6 +186,12 @@ describe('the standalone server with its demo shop', () => {
     expect((await send('GET', '/organizations', { cookie })).status).toBe(401)
   })
 
+  it('A connection without a request stays open for longer than most load balancers keep it', async () => {
+    const { headers, body } = await pool.request({ path: '/health', method: 'GET' })
+    await body.dump()
+    expect(headers['keep-alive']).toBe('timeout=76')
+  })
+
   it('The path / redirects readers to the dashboard and refuses other methods', async () => {
     const send = (path: string, method: string) =>
       fetch(standalone.url + path, { method, redirect: 'manual' })

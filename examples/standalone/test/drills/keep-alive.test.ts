@@ -28,6 +28,8 @@ it.runIf(inject('proxies').includes('nginx'))(
     })
     onTestFinished(() => server.destroy())
     const port = Number(new URL(await server.listening()).port)
+    const direct = await fetch(`http://127.0.0.1:${port}/health`)
+    expect(direct.headers.get('keep-alive')).toBe(`timeout=${SERVER_S}`)
     const proxy = await ProxyProcess.start({
       name: 'nginx',
       serverPort: await delayed(port),
