@@ -35,7 +35,8 @@ beforeEach(async () => {
     endSlowRequest = () => response.end('done')
   })
   attachWebSocket(listening.server, flags)
-  shutDown = createShutdown(listening.server, flags)
+  // The time limit must not hide that a connection delays the shutdown.
+  shutDown = createShutdown(listening.server, flags, { withinMs: 3_600_000 })
   return async () => {
     await listening.close()
     await flags.close()
