@@ -54,7 +54,7 @@ function partsOf(url: string): Omit<RedisSettings, 'prefix' | 'place'> {
   if (typeof url !== 'string' || !URL.canParse(url)) throw invalid
   const { protocol, hostname, port, pathname, hash, username, password } = new URL(url)
   const isRedis = protocol === 'redis:' || protocol === 'rediss:'
-  if (!isRedis || hostname === '' || hash !== '') throw invalid
+  if (!isRedis || hostname === '' || hostname.includes(',') || hash !== '') throw invalid
   if (!/^(?:\/\d{0,4})?$/.test(pathname)) throw invalid
   try {
     return {
