@@ -3,7 +3,7 @@ import { ApiSession, PASSWORD } from './api-session.ts'
 import { openPage, useBrowser } from './browser.ts'
 import { recordFaults } from './faults.ts'
 import { listen, startHostApp } from './host-app.ts'
-import { useServer } from './running-server.ts'
+import { RunningServer, useServer } from './running-server.ts'
 
 const server = useServer()
 const browser = useBrowser()
@@ -56,6 +56,18 @@ it.each(['wide', 'narrow'] as const)(
     expect(await page.locator('body').textContent()).not.toBe('')
   },
 )
+
+it('Below FF_BASE_PATH, the printed address, the first log-in and a reload work in a browser', async () => {
+  const below = await RunningServer.start({ FF_BASE_PATH: '/ff' })
+  onTestFinished(() => below.close())
+  const page = await openPage(browser(), below.firstAddress)
+  await page.getByLabel('New password').fill(PASSWORD)
+  await page.getByRole('button', { name: 'Save password and log in' }).click()
+  await page.waitForURL(({ pathname }) => /^\/ff\/dashboard\/(?!accept)./.test(pathname))
+  await page.reload()
+  await page.locator('h1').first().waitFor()
+  expect(new URL(page.url()).pathname).toMatch(/^\/ff\/dashboard\/(?!accept|log-in)/)
+})
 
 it('A violation of the policy, a request to another host and an exception are recorded as faults', async () => {
   const context = await browser().newContext()
