@@ -71,6 +71,7 @@ export class PostgresDriver implements SqlDriver {
     this.#settings = settings
     this.#readers = new PostgresPool(settings, 'readConnections')
     this.#writers = new PostgresPool(settings, 'writeConnections')
+    PostgresPool.share(this.#readers, this.#writers)
     this.#watch = new PostgresWatch({
       address: addressOf(settings.url),
       place: placeOf('url', settings.url),

@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import { connect, createServer, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
+import { runOnPostgres } from '../../test/postgres-schema.ts'
 import { newPostgresSchema, startListening } from '../../test/postgres-store.ts'
 import { plain } from '../sql/sql-driver.ts'
 import { PostgresDriver } from './postgres-driver.ts'
@@ -93,4 +95,44 @@ it('A call uses a free connection, although an attempt to open another one is in
   expect(isRefused).toBe(false)
   gate.refuse()
   await waiting
+})
+
+/** Creates a role with a limit of connections, and returns the URL of a schema with it. */
+async function urlWithLimit(limit: number): Promise<string> {
+  const { url } = await newPostgresSchema()
+  const username = `few_${randomUUID().replaceAll('-', '')}`
+  await runOnPostgres(`create role ${username} login superuser password 'few' connection limit -1`)
+  await runOnPostgres(`alter role ${username} nosuperuser connection limit ${limit}`)
+  await runOnPostgres(`grant pg_read_all_data, pg_write_all_data to ${username}`)
+  onTestFinished(async () => {
+    await expect
+      .poll(() =>
+        runOnPostgres(`drop role ${username}`).then(
+          () => true,
+          () => false,
+        ),
+      )
+      .toBe(true)
+  })
+  return Object.assign(new URL(url), { username, password: 'few' }).href
+}
+
+it('With fewer connections than the options allow, all calls wait for one, and one warning names the options', async () => {
+  const url = await urlWithLimit(5)
+  const warnings: string[] = []
+  const onWarning = (message: string) => void warnings.push(message)
+  const driver = new PostgresDriver(postgresSettings({ url, listenUrl: false, onWarning }))
+  onTestFinished(() => driver.close())
+  const read = () => driver.reader.run([plain('select pg_sleep(0.01)')])
+  const write = () => driver.transaction(randomUUID(), (each) => each.run([plain('select 1')]))
+  for (let round = 0; round < 3; round += 1) {
+    const reads = Array.from({ length: 50 }, read)
+    const writes = Array.from({ length: 50 }, write)
+    const outcomes = await Promise.allSettled([...reads, ...writes])
+    expect(outcomes.filter(({ status }) => status === 'rejected')).toEqual([])
+  }
+  expect(warnings).toEqual([
+    expect.stringContaining('fewer connections than `readConnections` and `writeConnections` (20)'),
+  ])
+  expect(warnings[0]).not.toContain('few@')
 })

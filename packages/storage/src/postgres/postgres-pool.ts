@@ -1,25 +1,18 @@
 import { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FlagError } from '@ff/core'
-import { Pool, type PoolClient, type QueryResult } from 'pg'
-import { dataRefused } from '../ports/record-errors.ts'
-import type { SqlRow, SqlStatement } from '../sql/sql-driver.ts'
-import { plain } from '../sql/sql-driver.ts'
+import { Pool, type PoolClient } from 'pg'
+import { plain, type SqlRow, type SqlStatement } from '../sql/sql-driver.ts'
 import {
   connectionFailed,
   endsConnection,
   fromPostgresError,
   isPoolBusy,
+  isTooMany,
 } from './postgres-errors.ts'
 import type { PostgresSettings } from './postgres-settings.ts'
+import { assertStorable, resultsOf, send, TYPES } from './postgres-statements.ts'
 import { placeOf } from './postgres-url.ts'
-
-/** The result of a statement. */
-export type PostgresResult = QueryResult<SqlRow>
-
-/** The object ids of the types whose values pg would return as text: `bigint` and `numeric`. */
-const NUMBERS: readonly number[] = [20, 1700]
-const BOOLEAN = 16
 
 /** The time that a response may take in addition to the time limits of PostgreSQL. */
 const RESPONSE_MARGIN_MS = 5000
@@ -27,8 +20,8 @@ const RESPONSE_MARGIN_MS = 5000
 /** The time between a refused connection and the next attempt to open one. */
 const PAUSE_MS = 100
 
-/** Parsers of column values. Columns have texts, numbers and booleans only. */
-const TYPES = { getTypeParser: (type: number) => parserOf(type) }
+/** The time for which a pool opens no further connections after PostgreSQL has refused one. */
+const FULL_MS = 10_000
 
 /** An attempt to open a connection, for all calls that wait for it. */
 interface Attempt {
@@ -47,6 +40,12 @@ export class PostgresPool {
   readonly #pool: Pool
   readonly #settings: PostgresSettings
   readonly #sizeName: 'readConnections' | 'writeConnections'
+  /** The other pool of the process, with which this one shares what PostgreSQL permits. */
+  #other: PostgresPool | undefined
+  /** Of both pools: `true` if the warning about too few connections was given. */
+  #warning = { isGiven: false }
+  #size = 0
+  #givingUp: Promise<void> | undefined
   /** The sockets of all connections, also of those that are not open yet. */
   readonly #sockets = new Set<Socket>()
   /** The time of the next attempt to open a connection. `undefined` if the last one succeeded. */
@@ -83,7 +82,11 @@ export class PostgresPool {
     this.#pool.on('error', ignore)
     this.#pool.on('connect', (client) => {
       this.#openedAt.set(client, performance.now())
+      this.#size += 1
       client.on('error', ignore)
+    })
+    this.#pool.on('remove', (client) => {
+      if (this.#openedAt.delete(client)) this.#size -= 1
     })
   }
 
@@ -100,8 +103,84 @@ export class PostgresPool {
     client.release(!isUsable || this.#isOld(client))
   }
 
-  /** Returns a free connection, which the caller releases with `release`. Throws `UNAVAILABLE` if there is none. */
+  /** Lets two pools share the connections if PostgreSQL permits fewer than both may open. */
+  static share(one: PostgresPool, other: PostgresPool): void {
+    one.#other = other
+    other.#other = one
+    other.#warning = one.#warning
+  }
+
+  /**
+   * Returns a free connection, which the caller releases with `release`. Throws `UNAVAILABLE` if there
+   * is none. If PostgreSQL accepts no more connections, but the process has some, waits for one of
+   * them, or closes one of the other pool.
+   */
   async connect(): Promise<PoolClient> {
+    const deadline = performance.now() + this.#settings.connectTimeoutMs
+    for (;;) {
+      try {
+        return await this.#connect()
+      } catch (error) {
+        const isFull = error instanceof Error && isTooMany(error.cause)
+        if (!isFull || performance.now() >= deadline || !(await this.#makeRoom())) throw error
+      }
+    }
+  }
+
+  /**
+   * Prepares another attempt after PostgreSQL has refused a connection. Returns `false` if the process
+   * has no connections.
+   */
+  async #makeRoom(): Promise<boolean> {
+    const own = this.size
+    const permitted = own + (this.#other?.size ?? 0)
+    if (permitted === 0) return false
+    this.#warn(permitted)
+    if (own > 0) this.#limit(own)
+    else await this.#other?.giveUpOne()
+    return true
+  }
+
+  /** The number of connections that are open, without those that are being opened. */
+  get size(): number {
+    return this.#size
+  }
+
+  /** Opens no more connections than these for a while, so that calls wait for one of them. */
+  #limit(connections: number): void {
+    const { [this.#sizeName]: most } = this.#settings
+    this.#pool.options.max = connections
+    setTimeout(() => {
+      this.#pool.options.max = most
+    }, FULL_MS).unref()
+  }
+
+  /** Closes one connection for all calls that wait for it. */
+  giveUpOne(): Promise<void> {
+    this.#givingUp ??= this.#closeOne().finally(() => {
+      this.#givingUp = undefined
+    })
+    return this.#givingUp
+  }
+
+  /** Closes one connection as soon as it is free, and opens no other one for a while. */
+  async #closeOne(): Promise<void> {
+    const rest = this.#pool.totalCount - 1
+    if (rest > 0) this.#limit(rest)
+    const client = await this.#pool.connect().catch(() => undefined)
+    client?.release(true)
+  }
+
+  #warn(permitted: number): void {
+    if (this.#warning.isGiven) return
+    this.#warning.isGiven = true
+    const { url, readConnections, writeConnections, onWarning } = this.#settings
+    onWarning(
+      `\`url\`: PostgreSQL at ${placeOf('url', url)} permits fewer connections than \`readConnections\` and \`writeConnections\` (${readConnections + writeConnections}): calls wait for one of ${permitted}. Increase \`max_connections\` or the connection limit of the user, or decrease both options.`,
+    )
+  }
+
+  async #connect(): Promise<PoolClient> {
     if (this.#needsAttempt && this.#attempt?.hasBegun) {
       await this.#attempt.ended.catch(() => undefined)
     }
@@ -218,40 +297,4 @@ export class PostgresPool {
       throw fromPostgresError(error)
     }
   }
-}
-
-/** Sends statements without waiting for their results, together with others of this moment. */
-export function send(
-  client: PoolClient,
-  statements: readonly SqlStatement[],
-  timeoutMs?: number,
-): readonly Promise<PostgresResult>[] {
-  const { stream } = client.connection
-  stream.cork()
-  process.nextTick(() => stream.uncork())
-  return statements.map(({ sql, parameters }) => {
-    const limit = timeoutMs === undefined ? {} : { query_timeout: timeoutMs }
-    return client.query<SqlRow>({ text: sql, values: [...parameters], ...limit })
-  })
-}
-
-/** Waits for all results. Throws the first error: after it, PostgreSQL refuses all statements. */
-export async function resultsOf(
-  sent: readonly Promise<PostgresResult>[],
-): Promise<readonly PostgresResult[]> {
-  await Promise.allSettled(sent)
-  return Promise.all(sent)
-}
-
-/** Throws `INVALID_REQUEST` if a parameter contains U+0000, which PostgreSQL cannot store. */
-export function assertStorable({ parameters }: SqlStatement): void {
-  if (parameters.some((value) => typeof value === 'string' && value.includes('\0'))) {
-    throw dataRefused(new Error('A text contains U+0000, which PostgreSQL cannot store.'))
-  }
-}
-
-function parserOf(type: number): (text: string) => string | number | boolean {
-  if (NUMBERS.includes(type) || type === 23 || type === 701) return Number
-  if (type === BOOLEAN) return (text) => text === 't'
-  return (text) => text
 }

@@ -43,7 +43,8 @@ export interface PostgresOptions {
   readonly connectionLifetimeMs?: number
   /**
    * Called with one sentence, which contains no password, when the notifications of the database do
-   * not arrive, so that changes reach other instances late. Default: nothing is reported.
+   * not arrive, so that changes reach other instances late, and when the database permits fewer
+   * connections than the options. Default: nothing is reported.
    */
   readonly onWarning?: (message: string) => void
 }

@@ -2,7 +2,7 @@ import type { PoolClient } from 'pg'
 import { isRefusal, keyTaken, transactionEnded } from '../ports/record-errors.ts'
 import { plain, type SqlRow, type SqlStatement, type SqlTransaction } from '../sql/sql-driver.ts'
 import { endsConnection, fromPostgresError, isSerializationFailure } from './postgres-errors.ts'
-import { assertStorable, type PostgresResult, resultsOf, send } from './postgres-pool.ts'
+import { assertStorable, type PostgresResult, resultsOf, send } from './postgres-statements.ts'
 
 const SAVEPOINT = plain('savepoint ff_call')
 const RELEASE = plain('release savepoint ff_call')
