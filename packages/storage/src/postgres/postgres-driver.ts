@@ -30,7 +30,7 @@ const WRITING = 'isolation level read committed'
 /** Removes a time limit that PostgreSQL 17 and newer have. */
 const NO_TRANSACTION_TIMEOUT = `select set_config('transaction_timeout', '0', true) where current_setting('server_version_num')::int >= 170000`
 
-/** The minimum time between two renewals of connections while the database refuses changes. */
+/** The minimum time between two renewals of all connections while the database refuses changes. */
 const RENEW_EVERY_MS = 1000
 
 type Work<T> = (connection: SqlTransaction) => Promise<T>
@@ -177,6 +177,8 @@ export class PostgresDriver implements SqlDriver {
       if (isReadOnly(error)) {
         const isDue = performance.now() - this.#renewedAt >= RENEW_EVERY_MS
         if (isDue || !this.#isReadOnly) this.#renew()
+        // Another session to the same server would be refused, too.
+        this.#writers.renew()
         this.#isReadOnly = true
       }
       throw error

@@ -12,6 +12,18 @@ const SWITCHES = sized({ full: 20, small: 1 })
 /** The longest time for which the name points to the earlier primary, which is a standby then. */
 const LATE_MS = sized({ full: 10_000, small: 500 })
 
+/** Repeats changes until they are accepted. Throws if they are not accepted in time. */
+async function untilAccepted(change: () => Promise<unknown>): Promise<void> {
+  for (const begunAt = performance.now(); ; await pause(20)) {
+    try {
+      await change()
+      return
+    } catch (error) {
+      if (performance.now() - begunAt > 30_000) throw error
+    }
+  }
+}
+
 async function readinessOf(url: string): Promise<unknown> {
   const { data } = (await (await fetch(`${url}/ready`)).json()) as { data: { status: string } }
   return data.status
@@ -51,7 +63,7 @@ it.each([1, 2])(
       } while (performance.now() < movesAt)
       name.pointTo(standby.url)
       const begunAt = performance.now()
-      for (const each of servers) await writers.settle(each.url)
+      for (const each of servers) await untilAccepted(() => writers.settle(each.url))
       acceptedAfter.push(performance.now() - begunAt)
       await writers.assertKept()
       for (const each of servers)
