@@ -147,6 +147,23 @@ it.runIf(installed.includes('nginx'))(
   },
 )
 
+it.runIf(installed.includes('nginx'))(
+  'Behind nginx with compression, which makes entity tags weak, the server responds with 304',
+  async () => {
+    const compression = 'gzip on; gzip_proxied any; gzip_types application/json;'
+    const scene = await serveBehind({
+      name: 'nginx',
+      changes: [['proxy_buffering off;', compression]],
+    })
+    for (const send of [evaluate, evaluateOfrep]) {
+      const first = await send(scene)
+      const etag = first.headers.get('etag') ?? ''
+      expect([first.headers.get('content-encoding'), etag.slice(0, 3)]).toEqual(['gzip', 'W/"'])
+      expect((await send(scene, { 'if-none-match': etag })).status).toBe(304)
+    }
+  },
+)
+
 it.runIf(installed.includes('nginx')).each([
   ['keeps', 'proxy_pass http://ff;'],
   ['removes', 'proxy_pass http://ff/;'],
