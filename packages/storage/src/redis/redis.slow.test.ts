@@ -170,7 +170,7 @@ describe.skipIf(!inject('hasRedisServer'))('a Redis server of its own', () => {
   })
 
   it.each([
-    [['+get', '+select', '~*', '&*'], 'set'],
+    [['+@all', '-set', '~*', '&*'], 'set'],
     [['+@all', '-select', '~*', '&*'], 'select'],
     [['+@all', '~other:*', '&*'], 'keys'],
     [['+@all', '~ff:*', '&other:*'], 'channels'],
