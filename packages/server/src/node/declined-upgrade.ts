@@ -28,8 +28,9 @@ function headWithoutUpgrade({ method, url, httpVersion, rawHeaders }: IncomingMe
   const lines = [`${method} ${url} HTTP/${httpVersion}`]
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const [name = '', value = ''] = rawHeaders.slice(at, at + 2)
-    const kept = name.toLowerCase() === 'connection' ? keptOptions(value) : value
-    if (!UPGRADE_HEADERS.has(name.toLowerCase())) lines.push(`${name}: ${kept}`)
+    const lowerName = name.toLowerCase()
+    const kept = lowerName === 'connection' ? keptOptions(value) : value
+    if (!UPGRADE_HEADERS.has(lowerName)) lines.push(`${name}: ${kept}`)
   }
   // Node has decoded the head as Latin-1.
   return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1')

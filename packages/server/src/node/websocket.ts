@@ -67,15 +67,14 @@ export function attachWebSocket(
       sendRefusal(socket, status, `${headers}${REQUEST_ID_HEADER}: ${id}\r\n`)
     }
     const isServed = serves(request)
-    if (!isServed && !isWebSocket(request) && isLeftToUs(server, request, upgrade)) {
+    const isDeclined = !isServed && isLeftToUs(server, request, upgrade)
+    if (isDeclined && !isWebSocket(request)) {
       serveWithoutUpgrade(server, { request, socket, head })
       return
     }
     noteUpgrade(socket)
-    if (!isServed) {
-      if (isLeftToUs(server, request, upgrade)) refuse(404)
-      return
-    }
+    if (isDeclined) refuse(404)
+    if (!isServed) return
     const seconds = flags.admitSocket(queue.size)
     if (seconds > 0) refuse(429, `Retry-After: ${seconds}\r\n`)
     else queue.add({ request, socket, head })
