@@ -11,6 +11,7 @@ import type { ChangeCall, ChangeServices } from '../changes/apply-change.ts'
 import type { EndpointUseCases } from '../changes/use-case.ts'
 import type { AuthorizationChecks, Identity, IdentityProvider } from '../ports/identity-provider.ts'
 import type { Input } from '../requests/input.ts'
+import { isEmail } from '../requests/validation.ts'
 import { WithHeaders } from '../requests/with-headers.ts'
 import { type LogInRequest, openLoginSession, refusalOf } from './log-ins.ts'
 
@@ -31,6 +32,16 @@ const keptCodec = z.strictObject({
   until: z.number(),
 })
 type Kept = z.output<typeof keptCodec>
+
+const storable = z
+  .string()
+  .min(1)
+  .regex(/^[^\0\p{Cs}]*$/u)
+/**
+ * The identities that every store can save and keep unique. OpenID Connect Core 1.0 §2 limits a
+ * subject to 255 characters.
+ */
+const identityShape = z.object({ issuer: storable.max(512), subject: storable.max(255) })
 
 /** The dependencies of the log-in methods and of log-in by an identity provider. */
 interface OidcOptions {
@@ -138,9 +149,13 @@ async function identify(request: OidcRequest, finished: Promise<Identity>): Prom
 async function findUser(request: OidcRequest, identity: Identity): Promise<Records['user']> {
   const { storage } = request
   const { issuer, subject, isEmailVerified } = identity
+  const email = isEmail(identity.email) ? String(identity.email).toLowerCase() : ''
+  if (!identityShape.safeParse({ issuer, subject }).success) {
+    await audit(request, { account: undefined, email, reason: 'unusable issuer or subject' })
+    throw unknownIdentity()
+  }
   const where = { issuer, subject }
   const linked = (await storage.list('identity', { where, limit: 1 })).data[0]
-  const email = identity.email?.toLowerCase() ?? ''
   const account = await findAccount(storage, linked ? { id: linked.userId } : { email }, 'oidc')
   const isVouchedFor = linked !== undefined || isEmailVerified
   let reason = isVouchedFor ? reasonAgainst(account) : 'no verified address'

@@ -49,6 +49,17 @@ describe.each(stores)('identities in %s', (_, open) => {
     expect(statuses).toEqual(expected)
   })
 
+  it('An identity whose subject is longer than OpenID Connect permits, or contains NUL, is refused', async () => {
+    const { storage } = await scene()
+    const subject = '漢'.repeat(255)
+    for (const refused of [`${subject}字`, 'a\0b', '']) {
+      expect(await logInAs(storage, 'ada@acme.test', refused)).toBe(401)
+    }
+    expect(await logInAs(storage, 'ada\0@acme.test', 'ada')).toBe(401)
+    expect(await logInAs(storage, 'ada@acme.test', subject)).toBe(302)
+    expect((await storage.list('identity', {})).data).toMatchObject([{ subject }])
+  })
+
   it('An identity is not linked to a user whose last membership ends during the log-in', async () => {
     const { storage, userId } = await scene()
     const { data: members } = await storage.list('member', { where: { userId } })

@@ -33,7 +33,10 @@ export const postgresDialect: SqlDialect = {
       createQueryCompiler: () => new PostgresQueryCompiler(),
     },
   }),
-  columns: { text: 'text collate "C"', real: 'double precision', integer: 'bigint' },
+  columns: {
+    ...{ text: 'text collate "C"', real: 'double precision', integer: 'bigint' },
+    longText: (_owner, text) => `using hash (${text})`,
+  },
   fromBoolean: (value) => value,
   // In the collation "C", `lower` changes only ASCII letters.
   containsText: (column, text) =>

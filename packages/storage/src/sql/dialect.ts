@@ -20,7 +20,7 @@ export interface AnyTables {
 export interface SqlDialect {
   /** Builds statements but does not run them. */
   readonly builder: Kysely<AnyTables>
-  /** The column types in migrations. */
+  /** The declarations in migrations. */
   readonly columns: ColumnDeclarations
   /** Converts a boolean to a column value. */
   readonly fromBoolean: (value: boolean) => SqlValue
@@ -74,7 +74,10 @@ export const sqliteDialect: SqlDialect = {
       createQueryCompiler: () => new SqliteQueryCompiler(),
     },
   }),
-  columns: { text: 'text', real: 'real', integer: 'integer' },
+  columns: {
+    ...{ text: 'text', real: 'real', integer: 'integer' },
+    longText: (owner, text) => `(${owner}, ${text})`,
+  },
   fromBoolean: (value) => (value ? 1 : 0),
   containsText: (column, text) => sql`instr(lower(${sql.ref(column)}), lower(${text})) > 0`,
   fromElement: (element) => element,

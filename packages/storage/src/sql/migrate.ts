@@ -9,6 +9,7 @@ import { observedContextReduction } from './migrations/0006-observed-context-red
 import { severalInstances } from './migrations/0007-several-instances.ts'
 import { leases } from './migrations/0008-leases.ts'
 import { rulesInSummaries } from './migrations/0009-rules-in-summaries.ts'
+import { longContextKeys } from './migrations/0010-long-context-keys.ts'
 import type { Migration } from './migrations/migration.ts'
 import { plain, type SqlConnection, type SqlDriver } from './sql-driver.ts'
 
@@ -23,6 +24,7 @@ export const MIGRATIONS: readonly Migration[] = [
   severalInstances,
   leases,
   rulesInSummaries,
+  longContextKeys,
 ]
 
 /** The lock of transactions that migrate the database. */

@@ -3,7 +3,11 @@ import type { Migration } from './migration.ts'
 const ENDING = (text: string, integer: string) =>
   `created_at ${text} not null, updated_at ${text} not null, deleted_at ${text}, revision ${integer} not null`
 
-/** The tables and indexes of the first release. */
+/**
+ * The tables and indexes of the first release, except for its index of the keys of contexts, which
+ * PostgreSQL cannot fill with long keys. Otherwise, a backup with this schema could not be restored.
+ * The migration 0010 replaces the index.
+ */
 export const initial: Migration = {
   name: '0001-initial',
   statements: ({ text, real, integer }) => [
@@ -158,7 +162,6 @@ export const initial: Migration = {
     `create unique index ff_observed_context_hash
       on ff_observed_context (environment_id, hash) where deleted_at is null`,
     'create index ff_observed_context_seen on ff_observed_context (environment_id, last_seen)',
-    'create index ff_observed_context_key on ff_observed_context (environment_id, "key")',
     'create index ff_observed_context_last_seen on ff_observed_context (last_seen)',
     'create index ff_observed_context_organization on ff_observed_context (org_id, last_seen)',
     `create table ff_webhook (

@@ -1,4 +1,4 @@
-/** The declarations of column types that differ between databases. */
+/** The declarations that differ between databases. */
 export interface ColumnDeclarations {
   /** A text type that is compared and sorted by code point. */
   readonly text: string
@@ -6,6 +6,11 @@ export interface ColumnDeclarations {
   readonly real: string
   /** An integer type for all safe integers of JavaScript. */
   readonly integer: string
+  /**
+   * Returns what an index is on, for finding the rows of an owner that have a text of any length:
+   * PostgreSQL cannot insert a row into another kind of index if its texts have more than 2,704 bytes.
+   */
+  readonly longText: (owner: string, text: string) => string
 }
 
 /** A change of the schema. A released migration is never edited: add a new migration instead. */
