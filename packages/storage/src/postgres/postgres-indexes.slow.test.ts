@@ -98,7 +98,9 @@ it('Every index on text can contain the longest texts that are accepted', async 
     for (const name of names) seen.add(name)
     const total = lengths.reduce<number>((sum, each) => sum + (each ?? Number.NaN) + ROW_BYTES, 0)
     // A hash index contains the hash of a text.
-    return method === 'hash' || total + ROW_BYTES <= MOST_BYTES ? [] : [`${index}: ${names} ${total}`]
+    return method === 'hash' || total + ROW_BYTES <= MOST_BYTES
+      ? []
+      : [`${index}: ${names} ${total}`]
   })
   expect(tooLong).toEqual([])
   expect(Object.keys(LONGEST).filter((column) => !seen.has(column))).toEqual([])

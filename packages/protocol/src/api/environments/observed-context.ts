@@ -58,6 +58,6 @@ export const observedContextEndpoints = {
   forgetObservedContexts: deleting(PATH, {
     permission: 'contexts.forget',
     /** The key of the contexts to delete. The key is compared exactly and can be any text. */
-    query: record({ environmentId: id, key: z.string().min(1).max(1024) }, names),
+    query: record({ environmentId: id, key: z.string().min(1).max(8_192) }, names),
   }),
 }
