@@ -90,6 +90,10 @@ class LogCore implements StorageCore {
     return this.#memory.claimLease(claim)
   }
 
+  findLeaseHolder(name: string): Promise<string | undefined> {
+    return this.#memory.findLeaseHolder(name)
+  }
+
   releaseLease(lease: LeaseHolder): Promise<void> {
     return this.#memory.releaseLease(lease)
   }

@@ -51,6 +51,7 @@ describe('readConfig', () => {
       FF_ADMIN_PASSWORD: 'a password for the root',
       FF_TRUST_PROXY: 'true',
       FF_BASE_PATH: '/ff/flags/',
+      FF_JOBS: '1',
       FF_KEEP_ALIVE_S: '20',
       FF_METRICS_PUBLIC: 'true',
       FF_LOG_LEVEL: 'DEBUG',
@@ -72,6 +73,7 @@ describe('readConfig', () => {
       trustProxy: true,
       basePath: '/ff/flags',
       keepAliveMs: 20_000,
+      jobs: 'activate',
       limits: {
         managementRateLimit: 1200,
         maxHeldContextBytes: 1_048_576,
@@ -173,6 +175,13 @@ describe('readConfig', () => {
     const paths = ['', ' ', '/', '/ff', '/ff/', '/v1.2/~me/a_b-c', '/..a/...']
     const read = paths.map((FF_BASE_PATH) => readConfig({ FF_BASE_PATH }).basePath)
     expect(read).toEqual(['', '', '', '/ff', '/ff', '/v1.2/~me/a_b-c', '/..a/...'])
+  })
+
+  it('readConfig turns background jobs off, or activates the store, by FF_JOBS', () => {
+    const values = [undefined, '', '1', 'true', '0', 'false']
+    const modes = ['on', 'on', 'activate', 'activate', 'off', 'off']
+    expect(values.map((FF_JOBS) => readConfig({ FF_JOBS }).jobs)).toEqual(modes)
+    expect(() => readConfig({ FF_JOBS: 'on' })).toThrow('FF_JOBS must be 1, true, 0 or false')
   })
 
   it.each(['0', '-1', '1.5', '3601', '76s', 'no'])(

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import type { Administrator } from '@ff/management'
+import type { JobsMode } from '@ff/server'
 import { administratorOf, adminTokenOf, type OidcConfig, oidcOf } from './config/access-config.ts'
 import { ConfigError } from './config/config-error.ts'
 import { type DatabaseConfig, databaseOf, redisUrlOf } from './config/database-config.ts'
@@ -30,6 +31,8 @@ export interface Config {
   readonly basePath: string
   /** The time for which a connection without a request stays open, in milliseconds. */
   readonly keepAliveMs: number
+  /** Whether the server runs background jobs; see the option `jobs` of `createFlagServer`. */
+  readonly jobs: JobsMode
   /** `true` if all requests come through a proxy that sets `X-Forwarded-*`. */
   readonly trustProxy: boolean
   /** The limits that differ from the server's defaults. */
@@ -100,6 +103,7 @@ export function readConfig(env: Variables): Config {
     administrator: administratorOf(env['FF_ADMIN_EMAIL'], env['FF_ADMIN_PASSWORD']),
     basePath: basePathOf(env['FF_BASE_PATH']),
     keepAliveMs: 1000 * keepAliveOf(env['FF_KEEP_ALIVE_S']),
+    jobs: jobsOf(env['FF_JOBS']),
     trustProxy: switchOf('FF_TRUST_PROXY', env['FF_TRUST_PROXY']),
     limits: limitsOf(env),
     metricsArePublic: switchOf('FF_METRICS_PUBLIC', env['FF_METRICS_PUBLIC']),
@@ -146,6 +150,12 @@ function keepAliveOf(value: string | undefined): number {
   const seconds = Number(text)
   if (/^\d{1,4}$/.test(text) && seconds >= 1 && seconds <= 3600) return seconds
   throw new ConfigError(`FF_KEEP_ALIVE_S must be a number from 1 to 3600, not "${value}".`)
+}
+
+/** Returns `activate` if this installation is the one that acts. It then also activates a copy. */
+function jobsOf(value: string | undefined): JobsMode {
+  if (textOf(value) === undefined) return 'on'
+  return switchOf('FF_JOBS', value) ? 'activate' : 'off'
 }
 
 function workersOf(value: string | undefined): number {

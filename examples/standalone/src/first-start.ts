@@ -59,7 +59,8 @@ async function fillDatabase(settings: Settings, print: Print): Promise<DemoSecre
     const path = join(folder, 'ff.sqlite')
     const secrets = await fill(path, settings)
     const beforeCommit = () => print(describeSecrets(placeOf(settings), secrets))
-    const isCopied = await copyStore({ from: sqliteTables({ path }), to, beforeCommit }).then(
+    const from = sqliteTables({ path })
+    const isCopied = await copyStore({ from, to, isActive: true, beforeCommit }).then(
       () => true,
       refuseUnlessTaken,
     )

@@ -48,6 +48,8 @@ async function run(command: Exclude<Command, { name: 'serve' }>, config: Config)
       return report(async ({ restore }) => restore(config, command.path))
     case 'copy':
       return report(async ({ copy }) => copy(config))
+    case 'activate':
+      return print(await (await import('./activate.ts')).activate(config, command))
   }
 }
 

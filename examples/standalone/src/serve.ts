@@ -86,6 +86,7 @@ export async function createFlags(config: Config, store: Store): Promise<FlagSer
     ...(snapshotDir !== undefined && { snapshots: snapshotFolder({ path: snapshotDir }) }),
     management,
     basePath: config.basePath,
+    jobs: config.jobs,
     metricsArePublic: config.metricsArePublic,
     trustProxy: config.trustProxy,
     logger,

@@ -6,6 +6,9 @@ import { openDataFolder } from './data-folder/data-folder.ts'
 import { keyFileOf } from './data-folder/secret-key.ts'
 import { existingTables, placeOf, type StoreConfig, tablesOf } from './store.ts'
 
+const INACTIVE =
+  'Background jobs are off, because the original may still run them. If this store takes its place, stop the servers of the original, and run the command "activate" or start the server with FF_JOBS=1.'
+
 /** Writes a backup. Returns the lines for the operator. */
 export async function backUp(config: StoreConfig, file: string): Promise<readonly string[]> {
   const path = resolve(file)
@@ -27,6 +30,7 @@ export async function restore(config: StoreConfig, file: string): Promise<readon
     config.database === undefined
       ? 'Restore the file secret.key too, or set FF_SECRET_KEY to the key of the store.'
       : 'Set FF_SECRET_KEY to the key of the store: FF_SECRET_KEY, or the contents of its secret.key.',
+    INACTIVE,
   ]
 }
 
@@ -43,6 +47,7 @@ export async function copy(config: StoreConfig): Promise<readonly string[]> {
   return [
     `${placeOf(config)} contains ${totalOf(rows)} of ${from.place}. Both are equal.`,
     ...keyLines(file),
+    INACTIVE,
   ]
 }
 

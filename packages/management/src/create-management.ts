@@ -52,7 +52,7 @@ export function createManagement(options: ManagementOptions): ManagementPlane<As
 function connect(options: CheckedOptions, server: ServerServices): ConnectedManagementPlane<As> {
   const { administrator, payments, passwordHasher, webhookSender, secretKeys } = options
   const { identifyUser, identityProvider } = options
-  const { storage, changeFeed, recentEvents, clock, logger, basePath, start } = server
+  const { storage, changeFeed, recentEvents, clock, logger, basePath, start, jobsAreOff } = server
   const publicUrl = options.publicUrl && options.publicUrl.replace(/\/$/, '') + basePath
   const { issued, credentialAttempts, logIn } = createAuthentication(options, server, publicUrl)
   const secretBox = secretKeys && new SecretBox(secretKeys)
@@ -71,7 +71,7 @@ function connect(options: CheckedOptions, server: ServerServices): ConnectedMana
   }
   const as: As = (actor) => bindUseCases(useCases, { services: changeServices, start, actor })
   const webhooks = new WebhookDispatcher({
-    ...{ storage, clock, logger, webhookSender, secretBox },
+    ...{ storage, clock, logger, webhookSender, secretBox, jobsAreOff },
     switchOff: (webhook) => switchOff(useCases, changeServices, webhook),
   })
   return {

@@ -88,8 +88,10 @@ export class FlagServer<As = unknown> {
     const sdk = new SdkEndpoints({ ...live, basePath, keys, limiter, hasOfrep: options.ofrep })
     const toRefusal = (error: unknown) => this.#toRefusal(error)
     const sockets = new OpenSockets({ ...options, ...live, whenReady, keys, limiter, toRefusal })
-    const management = plane?.connect({ ...options, metrics, instance, start })
-    const jobs = jobsOf(management, { ...options, holder: reporter.instanceId })
+    const lease = new JobLease({ ...options, holder: reporter.instanceId })
+    const jobsAreOff = () => lease.isOff()
+    const management = plane?.connect({ ...options, metrics, instance, start, jobsAreOff })
+    const jobs = new Jobs(management?.jobs ?? [], { ...options, lease })
     watchServer(metrics, { cache, sessions, budget, jobs, usage, sockets })
     const isReady = () => this.#lifecycle.isReady
     const evaluator = new InProcessEvaluator({ ...options, ...live, isReady, start, saved })
@@ -244,13 +246,6 @@ export class FlagServer<As = unknown> {
   #whenReady(): Promise<void> | undefined {
     return this.#lifecycle.isReady ? undefined : this.start()
   }
-}
-
-function jobsOf(
-  management: ConnectedManagementPlane<unknown> | undefined,
-  options: ResolvedOptions & { readonly holder: string },
-): Jobs {
-  return new Jobs(management?.jobs ?? [], { ...options, lease: new JobLease(options) })
 }
 
 function requestLogOf(

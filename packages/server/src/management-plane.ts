@@ -18,6 +18,12 @@ export interface ServerServices extends Ports {
   readonly instance: Instance
   /** Starts the server if it is not started, before a use case is called in process. */
   readonly start: () => Promise<void>
+  /**
+   * Resolves with `true` if nothing may be done for all instances with this store, such as sending
+   * webhooks, because the store is a copy that is not active, or jobs are off in this server.
+   * Rejects if the store cannot be read.
+   */
+  readonly jobsAreOff: () => Promise<boolean>
 }
 
 /** A management plane that runs in a server. `As` is the type of `FlagServer.as`. */

@@ -9,6 +9,7 @@ import {
 } from '@ff/storage'
 import type { ManagementPlane } from './management-plane.ts'
 import { type Clock, systemClock } from './runtime/clock.ts'
+import type { JobsMode } from './runtime/job-lease.ts'
 import { consoleLogger, type Logger } from './runtime/logger.ts'
 import { type OpenTelemetryApi, traceTransactions } from './runtime/tracing.ts'
 
@@ -45,6 +46,12 @@ export interface FlagServerOptions<As = unknown> extends Capabilities {
   readonly openTelemetry?: OpenTelemetryApi
   /** The clock. The default is the system clock. */
   readonly clock?: Clock
+  /**
+   * Whether this server runs background jobs. By default, it does (`on`), unless `copyStore` or
+   * `restoreBackup` has created the store and it was not activated. `off`: it does not, as for a copy
+   * that another program has made. `activate`: it activates the store first.
+   */
+  readonly jobs?: JobsMode
   /**
    * `true` if `GET /metrics` needs no token. By default, it needs a token with the role `platform`,
    * and is refused if there is no management plane.
@@ -92,6 +99,7 @@ export interface ResolvedOptions extends Ports, Limits {
   readonly logger: Logger
   readonly openTelemetry: OpenTelemetryApi | undefined
   readonly clock: Clock
+  readonly jobs: JobsMode
   readonly metricsArePublic: boolean
   readonly ofrep: boolean
 }
@@ -123,10 +131,17 @@ export function resolveOptions(options: FlagServerOptions): ResolvedOptions {
     logger: options.logger ?? consoleLogger,
     openTelemetry,
     clock: options.clock ?? systemClock,
+    jobs: resolveJobs(options.jobs ?? 'on'),
     metricsArePublic: options.metricsArePublic ?? false,
     ofrep: options.ofrep ?? true,
     ...resolveLimits(options),
   }
+}
+
+function resolveJobs(jobs: JobsMode): JobsMode {
+  if (['on', 'off', 'activate'].includes(jobs)) return jobs
+  const message = `\`jobs\` must be "on", "off" or "activate" (got "${jobs}").`
+  throw new FlagError('INVALID_REQUEST', message)
 }
 
 function resolveBasePath(basePath: string): string {

@@ -12,6 +12,7 @@ export type {
 export type * from './ports/instance-reports.ts'
 export { REPORT_LIFETIME_MS } from './ports/instance-reports.ts'
 export type * from './ports/leases.ts'
+export { activateStore, COPY_HOLDER, JOBS_LEASE } from './ports/leases.ts'
 export type * from './ports/publications.ts'
 export type * from './ports/rate-limiter.ts'
 export { MAX_RECENT_EVENTS, type RecentEvents } from './ports/recent-events.ts'

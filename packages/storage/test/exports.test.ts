@@ -26,9 +26,12 @@ describe('@ff/storage', () => {
 
   it('The entries of the storage package export exactly these values', () => {
     expect(Object.keys(storage).sort()).toEqual([
+      'COPY_HOLDER',
+      'JOBS_LEASE',
       'KIND_RULES',
       'MAX_RECENT_EVENTS',
       'REPORT_LIFETIME_MS',
+      'activateStore',
       'createDraft',
       'createStorage',
       'isReadOnly',

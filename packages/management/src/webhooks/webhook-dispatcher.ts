@@ -65,6 +65,8 @@ interface DispatcherServices {
   readonly logger: Logger
   readonly webhookSender: WebhookSender
   readonly secretBox: SecretBox | undefined
+  /** Resolves with `true` if no delivery may be sent from this store. */
+  jobsAreOff(): Promise<boolean>
   /** Deactivates a webhook that has failed for too long, by calling its use case. */
   switchOff(webhook: Webhook): Promise<unknown>
 }
@@ -114,6 +116,7 @@ export class WebhookDispatcher implements Job {
     const { storage } = this.#services
     const limit = MOST_AT_ONCE - this.#sending.size
     if (this.#isStopped || limit <= 0 || !(await this.#isAnyDue())) return
+    if (await this.#services.jobsAreOff()) return
     const claimed = await storage.claimDeliveries({
       now: this.#timestampIn(0),
       expiresAt: this.#timestampIn(CLAIM_MS),

@@ -91,7 +91,7 @@ it('A failure of the retention job is counted, and the next run succeeds', async
   const clock = new FakeClock()
   const job = retentionJob(storage, clock)
   const options = { clock, logger: silentLogger }
-  const lease = new JobLease({ ...options, storage, holder: 'instance' })
+  const lease = new JobLease({ ...options, storage, jobs: 'on', holder: 'instance' })
   const jobs = new Jobs([job], { ...options, lease })
   await jobs.runNow(job)
   expect([...jobs.failures]).toEqual([[job.name, 1]])

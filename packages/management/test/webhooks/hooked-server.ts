@@ -53,6 +53,7 @@ export class HookedServer {
     return new WebhookDispatcher({
       ...{ storage, clock, webhookSender, logger: this.#logger },
       secretBox: new SecretBox(parseSecretKeys(secretKey)),
+      jobsAreOff: async () => false,
       switchOff: ({ id: webhookId, orgId, revision: expectedRevision }) => {
         const params = { orgId, webhookId }
         return this.management.updateWebhook({

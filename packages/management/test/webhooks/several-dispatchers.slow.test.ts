@@ -50,9 +50,11 @@ describe('dispatchers with one PostgreSQL', () => {
   })
 
   const dispatcher = (storage: Storage, webhookSender: WebhookSender) => {
-    const switchOff = async () => undefined
-    const services = { storage, clock, logger: silentLogger, webhookSender, secretBox, switchOff }
-    const created = new WebhookDispatcher(services)
+    const created = new WebhookDispatcher({
+      ...{ storage, clock, logger: silentLogger, webhookSender, secretBox },
+      switchOff: async () => undefined,
+      jobsAreOff: async () => false,
+    })
     dispatchers.push(created)
     return created
   }

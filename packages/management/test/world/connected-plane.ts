@@ -52,5 +52,6 @@ function servicesOf(options: ManagedOptions): ServerServices {
   const parts = { ...resolved, cache, sessions: new SessionRegistry() }
   const instance = new Instance({ ...parts, reporter: new InstanceReporter(parts) })
   const start = () => resolved.storage.migrate()
-  return { ...resolved, metrics: new Metrics(), instance, start }
+  const jobsAreOff = async () => false
+  return { ...resolved, metrics: new Metrics(), instance, start, jobsAreOff }
 }

@@ -1,5 +1,5 @@
 import { FlagError } from '@ff/core'
-import type { Leases } from '@ff/storage'
+import { activateStore, COPY_HOLDER, JOBS_LEASE, type Leases } from '@ff/storage'
 import { describe, expect, it } from 'vitest'
 import { MemoryLeases } from '../../../storage/src/memory/memory-leases.ts'
 import { breakable } from '../../test/capabilities.ts'
@@ -14,9 +14,9 @@ function openLeases() {
   const clock = new FakeClock()
   const leases = new MemoryLeases(() => clock.monotonicNow())
   let count = 0
-  const start = async (more: { storage?: Leases; clock?: FakeClock } = {}) => {
+  const start = async (more: Partial<ConstructorParameters<typeof JobLease>[0]> = {}) => {
     count += 1
-    const options = { storage: leases, clock, logger: silentLogger, ...more }
+    const options = { storage: leases, jobs: 'on' as const, clock, logger: silentLogger, ...more }
     const lease = new JobLease({ ...options, holder: `instance ${count}` })
     await lease.start()
     return lease
@@ -32,6 +32,7 @@ function counting(leases: Leases) {
       claims += 1
       return leases.claimLease(claim)
     },
+    findLeaseHolder: (name) => leases.findLeaseHolder(name),
     releaseLease: (lease) => leases.releaseLease(lease),
   }
   return { storage, claims: () => claims }
@@ -118,6 +119,51 @@ describe('the lease of the shared jobs', () => {
     expect(await other.isHeld()).toBe(true)
   })
 
+  /** Opens the leases of a store that was created as a copy. */
+  async function openCopy() {
+    const opened = openLeases()
+    const lines: string[] = []
+    const log = (message: string) => void lines.push(message.split(':')[0] ?? '')
+    const logger = { ...silentLogger, warn: log, info: log }
+    const forMs = Number.MAX_SAFE_INTEGER
+    await opened.leases.claimLease({ name: JOBS_LEASE, holder: COPY_HOLDER, forMs })
+    return { ...opened, lines, logger }
+  }
+
+  it('No instance holds the lease of a copy until the store is activated', async () => {
+    const { clock, leases, start, lines, logger } = await openCopy()
+    const lease = await start({ logger })
+    await clock.advance(3600 * SECOND)
+    expect([await lease.isHeld(), await lease.isOff()]).toEqual([false, true])
+    expect(lines).toEqual(['The store is a copy that is not active, so background jobs are off'])
+    expect([await activateStore(leases), await activateStore(leases)]).toEqual([true, false])
+    await clock.advance(5 * SECOND)
+    expect([await lease.isHeld(), await lease.isOff()]).toEqual([true, false])
+    expect(lines.slice(1)).toEqual(['The store was activated, and background jobs run'])
+    const other = await start({ logger })
+    expect([await other.isHeld(), await other.isOff(), lines.length]).toEqual([false, false, 2])
+  })
+
+  it('The first instance that activates the store takes the lease at its start', async () => {
+    const { start, lines, logger } = await openCopy()
+    const [lease, other] = [await start({ logger, jobs: 'activate' }), await start({ logger })]
+    expect([await lease.isHeld(), await other.isHeld()]).toEqual([true, false])
+    expect(lines).toEqual(['The store was activated, and background jobs run'])
+    expect(await (await start({ jobs: 'activate' })).isHeld()).toBe(false)
+  })
+
+  it('An instance with `jobs` off never claims the lease, and says so', async () => {
+    const { clock, leases, start } = openLeases()
+    const lines: string[] = []
+    const logger = { ...silentLogger, warn: (message: string) => void lines.push(message) }
+    const { storage, claims } = counting(leases)
+    const lease = await start({ storage, logger, jobs: 'off' })
+    await clock.advance(60 * SECOND)
+    expect([claims(), await lease.isHeld(), await lease.isOff()]).toEqual([0, false, true])
+    expect(lines).toEqual([expect.stringContaining('In this process, background jobs are off')])
+    await lease.stop()
+  })
+
   it('An error of a claim is logged once, and an unavailable store is not logged', async () => {
     const clock = new FakeClock()
     const errors: string[] = []
@@ -125,9 +171,10 @@ describe('the lease of the shared jobs', () => {
     let error: Error = new FlagError('UNAVAILABLE', 'away')
     const storage: Leases = {
       claimLease: () => Promise.reject(error),
+      findLeaseHolder: async () => undefined,
       releaseLease: async () => undefined,
     }
-    await new JobLease({ storage, holder: 'a', clock, logger }).start()
+    await new JobLease({ storage, jobs: 'on', holder: 'a', clock, logger }).start()
     expect(errors).toEqual([])
     error = new Error('broken')
     await clock.advance(20 * SECOND)
@@ -142,9 +189,10 @@ describe('the lease of the shared jobs', () => {
     let error: Error | undefined
     const storage: Leases = {
       claimLease: () => (error === undefined ? Promise.resolve(true) : Promise.reject(error)),
+      findLeaseHolder: async () => undefined,
       releaseLease: async () => undefined,
     }
-    const lease = new JobLease({ storage, holder: 'a', clock, logger })
+    const lease = new JobLease({ storage, jobs: 'on', holder: 'a', clock, logger })
     await lease.start()
     expect([lease.readOnlySince, lines]).toEqual([undefined, []])
     error = new FlagError('UNAVAILABLE', 'read-only', { details })

@@ -1,10 +1,8 @@
 import { isFlagError } from '@ff/core'
-import { isReadOnly, type Leases } from '@ff/storage'
+import { activateStore, COPY_HOLDER, isReadOnly, JOBS_LEASE, type Leases } from '@ff/storage'
 import { type Cancel, type Clock, within } from './clock.ts'
 import { CoalescedTask } from './coalesced-task.ts'
 import type { Logger } from './logger.ts'
-
-const NAME = 'jobs'
 
 /** The interval at which an instance without the lease tries to take it. */
 const TRY_EVERY_MS = 5000
@@ -18,8 +16,19 @@ const EXTEND_EVERY_MS = 2000
 /** The maximum time that a closing server waits until the lease is released. */
 const RELEASE_WITHIN_MS = 1000
 
+/**
+ * Whether a server runs background jobs, such as scheduled changes, webhooks and the deletion of old
+ * records. `on`: it does, unless the store is a copy of another that was not activated. `off`: it
+ * does not. `activate`: it activates the store first, because the store is no copy any more.
+ */
+export type JobsMode = 'on' | 'off' | 'activate'
+
+const OFF = 'background jobs are off: scheduled changes are not applied, and webhooks are not sent'
+const COPY = `The store is a copy that is not active, so ${OFF}. If it takes the place of the original, activate it: activateStore(storage), FF_JOBS=1, or the command "activate"`
+
 interface JobLeaseOptions {
   readonly storage: Leases
+  readonly jobs: JobsMode
   /** The id of this instance. */
   readonly holder: string
   readonly clock: Clock
@@ -35,6 +44,10 @@ export class JobLease {
   /** The expiry of the lease, in the milliseconds of `monotonicNow`. */
   #expiresAt = Number.NEGATIVE_INFINITY
   #isFailing = false
+  /** `true` after the store was found to be a copy or not. An active store stays active. */
+  #isChecked = false
+  /** `true` if the store was a copy that was not active when it was checked. */
+  #isCopy = false
   /** The time since which the store accepts no changes, in epoch milliseconds. */
   #readOnlySince: number | undefined
   #isStopped = false
@@ -53,8 +66,20 @@ export class JobLease {
   }
 
   /** Claims the lease now and periodically. Resolves after the first claim. Never rejects. */
-  start(): Promise<void> {
-    return this.#claimPeriodically()
+  async start(): Promise<void> {
+    const { jobs, logger } = this.#options
+    if (jobs === 'off') logger.warn(`In this process, ${OFF}`)
+    else await this.#claimPeriodically()
+  }
+
+  /**
+   * Resolves with `true` if no shared work may be done with this store in this process, not even the
+   * work that its own changes cause. Rejects if the store cannot be read.
+   */
+  async isOff(): Promise<boolean> {
+    const { jobs, storage } = this.#options
+    if (jobs === 'off') return true
+    return !this.#isHolder && (await storage.findLeaseHolder(JOBS_LEASE)) === COPY_HOLDER
   }
 
   /**
@@ -73,7 +98,7 @@ export class JobLease {
     const { storage, holder, clock } = this.#options
     const release = async () => {
       await this.#claiming.pending
-      if (this.#isHolder) await storage.releaseLease({ name: NAME, holder })
+      if (this.#isHolder) await storage.releaseLease({ name: JOBS_LEASE, holder })
       this.#isHolder = false
     }
     // A lease that cannot be released expires.
@@ -101,8 +126,13 @@ export class JobLease {
     const expiresAt = clock.monotonicNow() + LEASE_MS
     const wasHolder = this.#isHolder
     try {
-      this.#isHolder = await storage.claimLease({ name: NAME, holder, forMs: LEASE_MS })
+      const claim = () => storage.claimLease({ name: JOBS_LEASE, holder, forMs: LEASE_MS })
+      this.#isHolder = (await claim()) || ((await this.#isActivated()) && (await claim()))
       this.#expiresAt = expiresAt
+      if (this.#isHolder && this.#isCopy) {
+        logger.info('The store was activated, and background jobs run')
+        this.#isCopy = false
+      }
       this.#isFailing = false
       if (this.#readOnlySince !== undefined) logger.warn('The store accepts changes again')
       this.#readOnlySince = undefined
@@ -112,6 +142,20 @@ export class JobLease {
     }
     if (wasHolder && !this.#isHolder && !this.#isStopped)
       logger.warn('The lease of the background jobs was lost')
+  }
+
+  /**
+   * Finds out, once, whether the store is a copy that is not active. Returns `true` if this server
+   * has activated it.
+   */
+  async #isActivated(): Promise<boolean> {
+    const { storage, jobs, logger } = this.#options
+    if (this.#isChecked) return false
+    const isActivated = jobs === 'activate' && (await activateStore(storage))
+    this.#isCopy = isActivated || (await storage.findLeaseHolder(JOBS_LEASE)) === COPY_HOLDER
+    this.#isChecked = true
+    if (this.#isCopy && !isActivated) logger.warn(COPY)
+    return isActivated
   }
 
   #hasExpired(): boolean {

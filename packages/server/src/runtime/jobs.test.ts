@@ -13,7 +13,13 @@ describe('Jobs', () => {
     const log = (message: string) => void errors.push(message)
     const logger = { ...silentLogger, error: log, info: log }
     const job: Job = { name: 'count', everyMs: 1000, isShared: false, run }
-    const lease = new JobLease({ storage: new MemoryLeases(), holder: 'a', clock, logger })
+    const lease = new JobLease({
+      storage: new MemoryLeases(),
+      jobs: 'on',
+      holder: 'a',
+      clock,
+      logger,
+    })
     const jobs = new Jobs([job], { clock, logger, lease })
     void jobs.start()
     return { clock, errors, job, jobs }
@@ -98,7 +104,7 @@ describe('shared jobs', () => {
       }
       const job: Job = { name: 'count', everyMs: 1000, isShared, run }
       const options = { clock, logger: silentLogger }
-      const lease = new JobLease({ ...options, storage, holder: `${at}` })
+      const lease = new JobLease({ ...options, storage, jobs: 'on', holder: `${at}` })
       return { job, jobs: new Jobs([job], { ...options, lease }) }
     })
     for (const { jobs } of instances) await jobs.start()

@@ -19,6 +19,7 @@ import { temporaryFolder } from '../../test/temporary-folder.ts'
 import { ENVIRONMENT_ID, writePair } from '../../test/write-pair.ts'
 import { newId } from '../contract/samples/sample-fields.ts'
 import { sample } from '../contract/samples/samples.ts'
+import { activateStore, COPY_HOLDER, JOBS_LEASE } from '../ports/leases.ts'
 import type { Storage } from '../ports/storage.ts'
 import { postgresTables } from '../postgres/postgres.ts'
 import { runMigrations } from '../sql/migrate.ts'
@@ -86,6 +87,13 @@ async function fileOf(lines: readonly string[]): Promise<string> {
   return path
 }
 
+/** Activates a store that was created from another, and closes it. */
+async function activate(storage: Storage): Promise<void> {
+  await storage.migrate()
+  expect(await activateStore(storage)).toBe(true)
+  await storage.close()
+}
+
 const linesOf = (path: string) => gunzipSync(readFileSync(path)).toString().trimEnd().split('\n')
 
 describe('writeBackup and restoreBackup', () => {
@@ -99,13 +107,16 @@ describe('writeBackup and restoreBackup', () => {
   })
 
   it('A backup that travels from SQLite to PostgreSQL and back has equal rows', async () => {
-    const database = await newPostgres()
+    const { url } = await newPostgresSchema()
+    const database = postgresTables({ url })
     const restored = await restoreBackup(backup, database)
+    await activate(openPostgres({ url }).storage)
     const again = await newFile('again.backup')
     expect(await writeBackup(database, again)).toEqual(restored.rows)
     expect(linesOf(again).slice(1)).toEqual(linesOf(backup).slice(1))
     const path = await newFile('flags.db')
     await restoreBackup(again, sqliteTables({ path }))
+    await activate(sqlite({ path }).storage)
     expect(readdirSync(join(path, '..'))).toEqual(['flags.db'])
     expect(rowsIn(path)).toEqual(rowsIn(filled))
     expect([statSync(path), statSync(again)].map(({ mode }) => mode & 0o777)).toEqual([
@@ -313,10 +324,35 @@ describe('copyStore', () => {
   it('A copy of a data file in PostgreSQL has equal rows', async () => {
     const from = sqliteTables({ path: filled })
     const to = await newPostgres()
-    const rows = await copyStore({ from, to })
+    const rows = await copyStore({ from, to, isActive: true })
     const path = await newFile('copied.backup')
     expect(await writeBackup(to, path)).toEqual(rows)
     expect(linesOf(path).slice(1)).toEqual(linesOf(backup).slice(1))
+  })
+
+  it('Nobody can take the lease of the jobs in a copy or a restored backup until it is activated', async () => {
+    const path = await newFile('flags.db')
+    writeFileSync(path, readFileSync(filled))
+    const original = sqlite({ path }).storage
+    await original.migrate()
+    const lease = { name: JOBS_LEASE, holder: 'original', forMs: 3_600_000 }
+    await original.claimLease(lease)
+    await original.close()
+    const from = sqliteTables({ path })
+    const target = await newFile('original.backup')
+    await writeBackup(from, target)
+    for (const create of [
+      (to: StoredTables) => copyStore({ from, to }),
+      (to: StoredTables) => restoreBackup(target, to),
+    ]) {
+      const { url } = await newPostgresSchema()
+      await create(postgresTables({ url }))
+      const { storage } = openPostgres({ url })
+      await storage.migrate()
+      expect(await storage.findLeaseHolder(JOBS_LEASE)).toBe(COPY_HOLDER)
+      expect([await storage.claimLease(lease), await activateStore(storage)]).toEqual([false, true])
+      expect(await storage.claimLease({ ...lease, holder: 'other' })).toBe(true)
+    }
   })
 
   it('A copy whose last step fails creates nothing', async () => {
@@ -343,11 +379,11 @@ describe('copyStore', () => {
     const { storage } = sqlite({ path })
     await storage.migrate()
     const long = Array.from({ length: 6000 }, () => newId()).join()
-    await storage.insert('observedContext', sample('observedContext', { key: long }))
+    await storage.insert('identity', sample('identity', { subject: long }))
     await storage.close()
     const to = await newPostgres()
     const copied = copyStore({ from: sqliteTables({ path }), to })
-    await expect(copied).rejects.toThrow('refuses a row of the table ff_observed_context')
+    await expect(copied).rejects.toThrow('refuses a row of the table ff_identity')
     expect(await to.exists()).toBe(false)
   })
 })

@@ -2,10 +2,10 @@ import { resolve } from 'node:path'
 import { createFile } from '../disk/new-file.ts'
 import type { StoredTables } from '../sql/stored-tables.ts'
 import { readBackup, writeContents } from './backup-file.ts'
-import { createContents, type RowCounts, readContents } from './contents.ts'
+import { type Creation, createContents, type RowCounts, readContents } from './contents.ts'
 
 export type { StoredTables } from '../sql/stored-tables.ts'
-export type { RowCounts } from './contents.ts'
+export type { Creation, RowCounts } from './contents.ts'
 
 /** What a restored backup contains. */
 export interface RestoredBackup {
@@ -15,12 +15,10 @@ export interface RestoredBackup {
 }
 
 /** The stores of a copy. */
-export interface StoreCopy {
+export interface StoreCopy extends Creation {
   readonly from: StoredTables
   /** The place of the new store: a file that does not exist, or an empty database. */
   readonly to: StoredTables
-  /** Called before the new store becomes visible. If it throws, nothing is copied. */
-  readonly beforeCommit?: () => void | Promise<void>
 }
 
 /**
@@ -36,8 +34,9 @@ export function writeBackup(tables: StoredTables, path: string): Promise<RowCoun
 }
 
 /**
- * Creates a store from a backup, and migrates it to the current schema. If this fails, nothing is
- * created. Throws `INVALID_REQUEST` if the file is damaged, `UNAVAILABLE` if a later release has
+ * Creates a store from a backup, and migrates it to the current schema. No server runs background
+ * jobs with it before `activateStore` is called, because the original may still run them. If this
+ * fails, nothing is created. Throws `INVALID_REQUEST` if the file is damaged, `UNAVAILABLE` if a later release has
  * written it, and `CONFLICT` if there is already a store.
  */
 export function restoreBackup(path: string, tables: StoredTables): Promise<RestoredBackup> {
@@ -48,13 +47,14 @@ export function restoreBackup(path: string, tables: StoredTables): Promise<Resto
 }
 
 /**
- * Copies all data of a store, at one moment, to a new store, and checks that both are equal. If this
- * fails, nothing is created. Returns the number of rows. Throws `CONFLICT` if there is already a
+ * Copies all data of a store, at one moment, to a new store, and checks that both are equal. Unless
+ * `isActive` is `true`, no server runs background jobs with it before `activateStore` is called. If
+ * this fails, nothing is created. Returns the number of rows. Throws `CONFLICT` if there is already a
  * store.
  */
-export function copyStore({ from, to, beforeCommit }: StoreCopy): Promise<RowCounts> {
+export function copyStore({ from, to, ...creation }: StoreCopy): Promise<RowCounts> {
   return readContents(from, async (contents) => {
-    const { rows } = await createContents(to, contents, beforeCommit)
+    const { rows } = await createContents(to, contents, creation)
     return rows
   })
 }

@@ -1,9 +1,13 @@
 import { createHash } from 'node:crypto'
 import { FlagError } from '@ff/core'
+import { COPY_HOLDER, JOBS_LEASE } from '../ports/leases.ts'
+import { LeaseStatements } from '../sql/lease-statements.ts'
 import { runMigrations } from '../sql/migrate.ts'
 import type { StoredTables } from '../sql/stored-tables.ts'
 import { insertPage, pagesOf, type TablePage } from '../sql/table-pages.ts'
 import { hasTables, loadSchema, loadShapes, type TableDatabase } from '../sql/table-shapes.ts'
+
+const INACTIVE = { name: JOBS_LEASE, holder: COPY_HOLDER }
 
 /** The number of rows of each table. */
 export type RowCounts = Readonly<Record<string, number>>
@@ -65,6 +69,14 @@ export function readContents<T>(
   })
 }
 
+/** How a store is created from the contents of another. */
+export interface Creation {
+  /** `true` if servers run background jobs with the new store before it is activated. */
+  readonly isActive?: boolean
+  /** Called before the new store becomes visible. If it throws, nothing is created. */
+  readonly beforeCommit?: () => void | Promise<void>
+}
+
 /**
  * Creates a store with these contents, and returns their summary. Reads all rows again before the
  * transaction is committed, and compares them. Then migrates the store to the current schema, and
@@ -73,7 +85,7 @@ export function readContents<T>(
 export function createContents(
   tables: StoredTables,
   { schema, pages }: Contents,
-  beforeCommit: () => void | Promise<void> = () => undefined,
+  { isActive = false, beforeCommit = () => undefined }: Creation = {},
 ): Promise<ContentSummary> {
   const { dialect, place } = tables
   return tables.create(async (connection) => {
@@ -86,6 +98,7 @@ export function createContents(
     for await (const page of pagesOf(database, shapes)) stored.add(page)
     if (stored.summary().sha256 !== written.sha256) throw notEqual(place)
     await runMigrations(connection, dialect)
+    if (!isActive) await connection.run(new LeaseStatements(dialect).replaceAll(INACTIVE))
     await beforeCommit()
     return written
   })

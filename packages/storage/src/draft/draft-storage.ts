@@ -44,6 +44,7 @@ export function createDraft(base: DraftBase): Draft {
     migrate: async () => undefined,
     close: async () => undefined,
     claimLease: refused,
+    findLeaseHolder: refused,
     releaseLease: refused,
     transaction: <T>(_lock: string, work: (tx: StorageSession) => Promise<T>) => work(session),
   })

@@ -23,6 +23,13 @@ export class MemoryLeases implements Leases {
     return true
   }
 
+  async findLeaseHolder(name: string): Promise<string | undefined> {
+    const present = this.#leases.get(name)
+    return present !== undefined && present.expiresAt > this.#monotonicNow()
+      ? present.holder
+      : undefined
+  }
+
   async releaseLease({ name, holder }: LeaseHolder): Promise<void> {
     if (this.#leases.get(name)?.holder === holder) this.#leases.delete(name)
   }

@@ -42,6 +42,9 @@ export function createMemoryStorage(): Storage {
       refuseUnlessOpen()
       return leases.claimLease(claim)
     },
+    async findLeaseHolder(name) {
+      return leases.findLeaseHolder(name)
+    },
     async releaseLease(lease) {
       refuseUnlessOpen()
       return leases.releaseLease(lease)

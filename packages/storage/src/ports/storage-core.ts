@@ -32,6 +32,7 @@ export function createStorage(core: StorageCore): Storage {
     transaction,
     close: () => core.close(),
     claimLease: (claim) => core.claimLease(claim),
+    findLeaseHolder: (name) => core.findLeaseHolder(name),
     releaseLease: (lease) => core.releaseLease(lease),
     find: async (kind, id) => core.committed().find(kind, id),
     hold: async (kind, id) => core.committed().find(kind, id),

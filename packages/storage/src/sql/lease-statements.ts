@@ -23,6 +23,27 @@ export class LeaseStatements {
       returning name`)
   }
 
+  /** Selects the holder of a lease. Returns no row if the lease is free or has expired. */
+  find(name: string): SqlStatement {
+    const { nowMs } = this.#dialect
+    return this.#statement(
+      sql`select holder from ff_lease where name = ${name} and expires_at > ${nowMs}`,
+    )
+  }
+
+  /**
+   * Returns the statements that give a lease to a holder for ever, and end all other leases, of
+   * which the instances of another store are the holders.
+   */
+  replaceAll({ name, holder }: LeaseHolder): readonly SqlStatement[] {
+    return [
+      this.#statement(sql`delete from ff_lease`),
+      this.#statement(sql`
+        insert into ff_lease (name, holder, expires_at)
+        values (${name}, ${holder}, cast(${Number.MAX_SAFE_INTEGER} as bigint))`),
+    ]
+  }
+
   release({ name, holder }: LeaseHolder): SqlStatement {
     return this.#statement(sql`delete from ff_lease where name = ${name} and holder = ${holder}`)
   }

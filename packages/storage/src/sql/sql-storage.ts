@@ -32,6 +32,11 @@ export function createSqlStorage(driver: SqlDriver, dialect: SqlDialect): Storag
       if (!isMigrated) throw notMigrated()
       return (await driver.runAlone(leases.claim(claim))).length > 0
     },
+    async findLeaseHolder(name) {
+      if (!isMigrated) throw notMigrated()
+      const [rows] = await run([leases.find(name)])
+      return rows?.[0] && String(rows[0]['holder'])
+    },
     async releaseLease(lease) {
       if (!isMigrated) throw notMigrated()
       await driver.runAlone(leases.release(lease))

@@ -43,6 +43,20 @@ function describeClaims(open: () => Promise<Storage>): void {
     expect(await claim('a')).toBe(false)
   })
 
+  it('The holder of a lease is found until the lease is free', async () => {
+    const storage = await open()
+    const name = 'jobs'
+    expect(await storage.findLeaseHolder(name)).toBeUndefined()
+    await storage.claimLease({ name, holder: 'a', forMs: LONG_MS })
+    expect(await storage.findLeaseHolder(name)).toBe('a')
+    expect(await storage.findLeaseHolder('another')).toBeUndefined()
+    await storage.releaseLease({ name, holder: 'a' })
+    expect(await storage.findLeaseHolder(name)).toBeUndefined()
+    await storage.claimLease({ name, holder: 'b', forMs: 1 })
+    await pause(10)
+    expect(await storage.findLeaseHolder(name)).toBeUndefined()
+  })
+
   it('Of many concurrent claims of a lease, one succeeds', async () => {
     const storage = await open()
     const claims = Array.from({ length: 20 }, (_, at) =>
