@@ -11,6 +11,7 @@ import type { ManagementPlane } from './management-plane.ts'
 import { type Clock, systemClock } from './runtime/clock.ts'
 import type { JobsMode } from './runtime/job-lease.ts'
 import { consoleLogger, type Logger } from './runtime/logger.ts'
+import { StoreClock } from './runtime/store-clock.ts'
 import { type OpenTelemetryApi, traceTransactions } from './runtime/tracing.ts'
 
 /**
@@ -44,7 +45,10 @@ export interface FlagServerOptions<As = unknown> extends Capabilities {
    * is none.
    */
   readonly openTelemetry?: OpenTelemetryApi
-  /** The clock. The default is the system clock. */
+  /**
+   * The clock. The default is the clock of the platform, set to the time of the store if several
+   * machines share it.
+   */
   readonly clock?: Clock
   /**
    * Whether this server runs background jobs. By default, it does (`on`), unless `copyStore` or
@@ -99,6 +103,8 @@ export interface ResolvedOptions extends Ports, Limits {
   readonly logger: Logger
   readonly openTelemetry: OpenTelemetryApi | undefined
   readonly clock: Clock
+  /** The default clock if it is set to the time of the store. */
+  readonly storeClock: StoreClock | undefined
   readonly jobs: JobsMode
   readonly metricsArePublic: boolean
   readonly ofrep: boolean
@@ -117,7 +123,11 @@ type Limits = { readonly [Name in keyof typeof LIMITS]: number }
 /** Fills in the defaults. Throws `INVALID_REQUEST` if an option is invalid. */
 export function resolveOptions(options: FlagServerOptions): ResolvedOptions {
   const { storage, changeFeed, rateLimiter, instanceReports } = { ...memory(), ...options }
-  const { openTelemetry } = options
+  const { openTelemetry, storeTime, logger = consoleLogger } = options
+  const storeClock =
+    options.clock === undefined && storeTime !== undefined
+      ? new StoreClock({ clock: systemClock, storeTime, logger })
+      : undefined
   return {
     storage: openTelemetry === undefined ? storage : traceTransactions(storage, openTelemetry),
     changeFeed,
@@ -128,9 +138,10 @@ export function resolveOptions(options: FlagServerOptions): ResolvedOptions {
     basePath: resolveBasePath(options.basePath ?? ''),
     snapshots: options.snapshots,
     trustProxy: options.trustProxy ?? false,
-    logger: options.logger ?? consoleLogger,
+    logger,
     openTelemetry,
-    clock: options.clock ?? systemClock,
+    clock: options.clock ?? storeClock ?? systemClock,
+    storeClock,
     jobs: resolveJobs(options.jobs ?? 'on'),
     metricsArePublic: options.metricsArePublic ?? false,
     ofrep: options.ofrep ?? true,

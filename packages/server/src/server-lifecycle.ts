@@ -101,6 +101,7 @@ export class ServerLifecycle {
   async #connect(): Promise<void> {
     const { options, broadcaster, keys, reporter, management, jobs, saved } = this.#parts
     await options.storage.migrate()
+    await options.storeClock?.start()
     await broadcaster.start()
     await keys.refresh()
     broadcaster.refresh()
@@ -116,6 +117,7 @@ export class ServerLifecycle {
     const { sockets, sessions, inFlight, usage } = this.#parts
     this.#state = 'closed'
     this.connection.stop()
+    options.storeClock?.stop()
     await this.#starting?.catch(() => undefined)
     broadcaster.stop()
     keys.stop()

@@ -35,6 +35,7 @@ export {
 export type * from './ports/snapshots.ts'
 export type * from './ports/storage.ts'
 export { createStorage, type StorageCore } from './ports/storage-core.ts'
+export type * from './ports/store-time.ts'
 export type * from './ports/usage.ts'
 export {
   type FlagRecords,

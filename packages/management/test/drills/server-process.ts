@@ -2,11 +2,13 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { PostgresOptions } from '@ff/storage/postgres'
+import type { RedisOptions } from '@ff/storage/redis'
 import { onTestFinished } from 'vitest'
 import { IS_FULL } from '../../../server/test/drills/scale.ts'
 import { redisOf } from './postgres/with-redis.ts'
 
 const LOADER = new URL('../../../storage/test/typescript-loader.js', import.meta.url).href
+const SKEWED_CLOCK = new URL('skewed-clock.js', import.meta.url).href
 const PROGRAM = fileURLToPath(new URL('serving.js', import.meta.url))
 
 /**
@@ -34,6 +36,10 @@ interface Limits {
   readonly heapMiB?: number
   /** The maximum memory for the contexts of live clients. */
   readonly heldContextBytes?: number
+  /** The milliseconds by which the clock of the process is ahead; negative if it is behind. */
+  readonly skewMs?: number
+  /** The Redis of a server over PostgreSQL; by default, the one of `redisOf`. */
+  readonly redis?: RedisOptions | undefined
   /** The time limits of the PostgreSQL adapter. */
   readonly postgres?: Partial<PostgresOptions>
   /** `true` if the log of the server is discarded, because the drill causes many errors. */
@@ -44,20 +50,19 @@ interface Limits {
  * Starts a flag server in a separate process over a store: the path of a data file, or the URL of a
  * PostgreSQL database. Resolves when it is ready.
  */
-export async function startServer(
-  location: string,
-  { fileKiB, newSockets, heapMiB, heldContextBytes, postgres, isSilent = false }: Limits = {},
-): Promise<ServerProcess> {
+export async function startServer(location: string, limits: Limits = {}): Promise<ServerProcess> {
+  const { fileKiB, newSockets, heapMiB, heldContextBytes, skewMs, postgres, isSilent } = limits
   const options = postgres === undefined ? '' : JSON.stringify(postgres)
-  const shared = location.startsWith('postgres:') ? redisOf(location) : undefined
+  const shared = location.startsWith('postgres:') ? (limits.redis ?? redisOf(location)) : undefined
   const redis = shared === undefined ? '' : JSON.stringify(shared)
   const settings = [newSockets ?? '', heldContextBytes ?? '', options, redis].map(String)
   const heap = heapMiB === undefined ? [] : [`--max-old-space-size=${heapMiB}`]
-  const command = [process.execPath, ...heap, ...PACKAGES, PROGRAM, location, ...settings]
+  const skew = skewMs === undefined ? [] : [`--import=${SKEWED_CLOCK}?ms=${skewMs}`]
+  const command = [process.execPath, ...heap, ...skew, ...PACKAGES, PROGRAM, location, ...settings]
   const limit = fileKiB === undefined ? '' : `ulimit -f ${fileKiB}; `
   const startedAt = performance.now()
   const child = spawn('bash', ['-c', `${limit}exec "$@"`, 'bash', ...command], {
-    stdio: ['ignore', 'pipe', isSilent ? 'ignore' : 'inherit'],
+    stdio: ['ignore', 'pipe', isSilent === true ? 'ignore' : 'inherit'],
   })
   onTestFinished(() => {
     child.kill('SIGKILL')

@@ -211,7 +211,7 @@ describe('DELETE /contexts/observed-contexts', () => {
     ['env_id=LIVE&key=', 'key'],
     ['env_id=LIVE&key=LONG', 'key'],
   ])('Forgetting refuses %j and names %s', async (query, field) => {
-    const filled = query.replace('LIVE', shop.mine.live).replace('LONG', 'x'.repeat(1025))
+    const filled = query.replace('LIVE', shop.mine.live).replace('LONG', 'x'.repeat(8193))
     const { status, body } = await forget(filled)
     expect(status).toBe(400)
     expect(body).toMatchObject({ data: { issues: [{ path: field }] } })

@@ -1,5 +1,6 @@
 import type { Ports } from '../ports/capabilities.ts'
 import type { Storage } from '../ports/storage.ts'
+import type { StoreTime } from '../ports/store-time.ts'
 import { MIGRATION_LOCK } from '../sql/migrate.ts'
 import { plain } from '../sql/sql-driver.ts'
 import { createSqlStorage } from '../sql/sql-storage.ts'
@@ -19,7 +20,10 @@ export type { PostgresOptions } from './postgres-settings.ts'
 export { postgresTables } from './postgres-tables.ts'
 
 /** The ports that `postgres` implements. `changeFeed` is absent if `listenUrl` is `false`. */
-export type PostgresCapabilities = Omit<Ports, 'changeFeed'> & Partial<Pick<Ports, 'changeFeed'>>
+export type PostgresCapabilities = Omit<Ports, 'changeFeed'> &
+  Partial<Pick<Ports, 'changeFeed'>> & { readonly storeTime: StoreTime }
+
+const NOW = plain('select cast(extract(epoch from clock_timestamp()) * 1000 as bigint) as now')
 
 /**
  * Creates all ports that a server needs, in one PostgreSQL database, for any number of instances.
@@ -50,6 +54,12 @@ export function postgres(options: PostgresOptions): PostgresCapabilities {
     },
     rateLimiter: new PostgresRateLimiter(driver),
     instanceReports: new PostgresInstanceReports(driver),
+    storeTime: {
+      async now() {
+        const [rows] = await driver.reader.run([NOW])
+        return Number(rows?.[0]?.['now'])
+      },
+    },
     ...(changeFeed !== undefined && { changeFeed }),
   }
 }

@@ -132,6 +132,13 @@ export async function evaluateCounter(url: string, sdkKey: string) {
   return { status, number: numberIn(JSON.stringify(data)) }
 }
 
+/** Sends a request that counts once, however busy the machine is. Returns the status. */
+export async function askForFlagSet(url: string, sdkKey: string): Promise<number> {
+  const response = await fetch(`${url}/evaluator/flag-set`, { headers: { 'x-api-key': sdkKey } })
+  await response.arrayBuffer()
+  return response.status
+}
+
 function numberIn(text: string): number | undefined {
   const digits = /"n (\d+)"/.exec(text)?.[1]
   return digits === undefined ? undefined : Number(digits)

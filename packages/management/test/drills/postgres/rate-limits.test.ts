@@ -7,7 +7,13 @@ import { newPostgresSchema } from '../../../../storage/test/postgres-store.ts'
 import { newRedisOptions, startRedis } from '../../../../storage/test/redis-store.ts'
 import type { ManagedOptions } from '../../world/managed-server.ts'
 import { pause } from '../server-process.ts'
-import { createShop, type RunningInstance, startInstance, startInstances } from './instances.ts'
+import {
+  askForFlagSet,
+  createShop,
+  type RunningInstance,
+  startInstance,
+  startInstances,
+} from './instances.ts'
 
 const LIMIT = sized({ full: 6000, small: 300 })
 const WINDOW_MS = 60_000
@@ -98,13 +104,6 @@ async function exhaust(instances: readonly RunningInstance[]): Promise<number> {
   )
   await Promise.all(senders)
   return granted
-}
-
-/** Sends a request that counts once, however busy the machine is. Returns the status. */
-async function askForFlagSet(url: string, sdkKey: string): Promise<number> {
-  const response = await fetch(`${url}/evaluator/flag-set`, { headers: { 'x-api-key': sdkKey } })
-  await response.arrayBuffer()
-  return response.status
 }
 
 /** Sends requests as `exhaust` does, again until all of them are sent within one window. */
