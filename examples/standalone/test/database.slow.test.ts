@@ -11,6 +11,7 @@ import {
   createPostgresSchema,
   type PostgresSchema,
 } from '../../../packages/storage/test/postgres-schema.ts'
+import { urlWithLimit } from '../../../packages/storage/test/postgres-store.ts'
 import { DEMO_USERS } from '../src/demo/demo-traffic.ts'
 import { fillNewStore } from '../src/first-start.ts'
 import { openStore, type StoreConfig } from '../src/store.ts'
@@ -208,6 +209,19 @@ async function valuesIn(config: StoreConfig): Promise<readonly unknown[]> {
     await flags.close()
   }
 }
+
+it('Two servers with five connections each start together and share the six that PostgreSQL permits', async () => {
+  const DATABASE_URL = await urlWithLimit(6)
+  const env = { DATABASE_URL, FF_DATABASE_CONNECTIONS: '5' }
+  const servers = [start(env), start(env)]
+  const urls = await Promise.all(servers.map((each) => each.listening()))
+  for (let round = 0; round < 10; round += 1) {
+    const changes = urls.map((url) => setActive(url, round % 2 === 0))
+    const reads = urls.flatMap((url) => Array.from({ length: 5 }, () => isActive(url)))
+    await Promise.all<unknown>([...changes, ...reads])
+  }
+  for (const server of servers) await server.kill()
+})
 
 describe('copy', () => {
   it('A data folder that is copied to PostgreSQL keeps the values of all flags, and is copied once', async () => {

@@ -11,7 +11,7 @@ import type {
 } from '../ports/change-feed.ts'
 import { storeClosed } from '../ports/record-errors.ts'
 import type { PostgresDriver } from './postgres-driver.ts'
-import { connectionFailed } from './postgres-errors.ts'
+import { connectionFailed, isTooMany } from './postgres-errors.ts'
 import { placeOf } from './postgres-url.ts'
 
 /** The channel of the notifications. */
@@ -27,6 +27,8 @@ const CHECK_INTERVAL_MS = 15_000
 const DELIVERY_INTERVAL_MS = 60_000
 /** The time within which a notification arrives. */
 const DELIVERY_WITHIN_MS = 2000
+/** The time for which the connection stays closed for the calls of the process. */
+const GIVEN_WAY_MS = 10_000
 const FIRST_RETRY_MS = 100
 const MAX_RETRY_MS = 5000
 
@@ -56,6 +58,8 @@ export class PostgresChangeFeed implements ChangeFeed {
   readonly #subscriptions = new Set<{ readonly listener: ChangeListener }>()
   #batch: Batch | undefined
   #client: Client | undefined
+  /** The time until which no connection is opened. */
+  #quietUntil = Number.NEGATIVE_INFINITY
   #listening: Promise<void> | undefined
   /** The channel of the notifications with which this instance checks that they arrive. */
   readonly #checkChannel = `ff_check_${randomUUID().replaceAll('-', '')}`
@@ -78,7 +82,11 @@ export class PostgresChangeFeed implements ChangeFeed {
 
   async subscribe(listener: ChangeListener): Promise<Unsubscribe> {
     if (this.#isClosed) throw storeClosed()
-    this.#listening ??= this.#listen()
+    this.#listening ??= this.#listen().catch((error: unknown) => {
+      if (!isTooMany(error)) throw error
+      // Until there is a connection, readers find changes by their version.
+      void this.#listenAgain()
+    })
     try {
       await this.#listening
     } catch (error) {
@@ -90,6 +98,19 @@ export class PostgresChangeFeed implements ChangeFeed {
     return () => {
       this.#subscriptions.delete(subscription)
     }
+  }
+
+  /**
+   * Closes the connection and opens it again after a while, because the calls of this process have
+   * none. Returns `false` if there is none.
+   */
+  async giveWay(): Promise<boolean> {
+    const client = this.#client
+    if (client === undefined || this.#isClosed) return false
+    this.#client = undefined
+    this.#quietUntil = performance.now() + GIVEN_WAY_MS
+    await client.end().catch(() => undefined)
+    return true
   }
 
   /** Sends the collected changes and closes the connection. */
@@ -199,7 +220,8 @@ export class PostgresChangeFeed implements ChangeFeed {
 
   async #listenAgain(): Promise<void> {
     for (let wait = FIRST_RETRY_MS; !this.#isClosed; wait = Math.min(wait * 2, MAX_RETRY_MS)) {
-      await new Promise((resolve) => setTimeout(resolve, wait * (0.5 + Math.random())).unref())
+      const quietMs = this.#quietUntil - performance.now()
+      await delay(Math.max(quietMs, wait * (0.5 + Math.random())), undefined, { ref: false })
       try {
         await this.#listen()
         this.#notify({ type: 'resync' })

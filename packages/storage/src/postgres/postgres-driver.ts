@@ -86,6 +86,12 @@ export class PostgresDriver implements SqlDriver {
     }
   }
 
+  /** Sets the function that closes a connection of the process that the pools can use instead. */
+  spareWith(spare: () => Promise<boolean>): void {
+    this.#readers.spareWith(spare)
+    this.#writers.spareWith(spare)
+  }
+
   async transaction<T>(
     lock: string,
     work: Work<T>,

@@ -69,9 +69,9 @@ export function connectionFailed(error: unknown, { name, place, limit }: FailedC
   return unavailable(`\`${name}\`: PostgreSQL at ${place} cannot be reached (${cause}).`)
 }
 
-/** Returns `true` if PostgreSQL has refused a connection, because there are too many of them. */
-export function isTooMany(error: unknown): boolean {
-  return codeOf(error) === TOO_MANY_CONNECTIONS
+/** Returns `true` if no connection was opened because PostgreSQL permits no more of them. */
+export function isTooMany(failure: unknown): boolean {
+  return isFlagError(failure) && codeOf(failure.cause) === TOO_MANY_CONNECTIONS
 }
 
 /** Returns `true` if no connection has become free in time. */

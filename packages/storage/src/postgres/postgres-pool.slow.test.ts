@@ -2,9 +2,15 @@ import { randomUUID } from 'node:crypto'
 import { connect, createServer, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
-import { runOnPostgres } from '../../test/postgres-schema.ts'
-import { newPostgresSchema, startListening } from '../../test/postgres-store.ts'
+import {
+  newPostgresSchema,
+  openPostgres,
+  startListening,
+  urlWithLimit,
+} from '../../test/postgres-store.ts'
+import { sample } from '../contract/samples/samples.ts'
 import { plain } from '../sql/sql-driver.ts'
+import type { PostgresCapabilities } from './postgres.ts'
 import { PostgresDriver } from './postgres-driver.ts'
 import { PostgresPool } from './postgres-pool.ts'
 import { postgresSettings } from './postgres-settings.ts'
@@ -97,26 +103,6 @@ it('A call uses a free connection, although an attempt to open another one is in
   await waiting
 })
 
-/** Creates a role with a limit of connections, and returns the URL of a schema with it. */
-async function urlWithLimit(limit: number): Promise<string> {
-  const { url } = await newPostgresSchema()
-  const username = `few_${randomUUID().replaceAll('-', '')}`
-  await runOnPostgres(`create role ${username} login superuser password 'few' connection limit -1`)
-  await runOnPostgres(`alter role ${username} nosuperuser connection limit ${limit}`)
-  await runOnPostgres(`grant pg_read_all_data, pg_write_all_data to ${username}`)
-  onTestFinished(async () => {
-    await expect
-      .poll(() =>
-        runOnPostgres(`drop role ${username}`).then(
-          () => true,
-          () => false,
-        ),
-      )
-      .toBe(true)
-  })
-  return Object.assign(new URL(url), { username, password: 'few' }).href
-}
-
 it('With fewer connections than the options allow, all calls wait for one, and one warning names the options', async () => {
   const url = await urlWithLimit(5)
   const warnings: string[] = []
@@ -135,4 +121,32 @@ it('With fewer connections than the options allow, all calls wait for one, and o
     expect.stringContaining('fewer connections than `readConnections` and `writeConnections` (20)'),
   ])
   expect(warnings[0]).not.toContain('few@')
+})
+
+it('Two instances with five connections each start and share the six that PostgreSQL permits', async () => {
+  const url = await urlWithLimit(6)
+  const warnings: string[] = []
+  const options = { url, readConnections: 2, writeConnections: 2 }
+  const open = () =>
+    openPostgres({ ...options, onWarning: (message) => void warnings.push(message) })
+  const instances = [open(), open()]
+  const received: unknown[][] = [[], []]
+  let isOver = false
+  const load = async ({ storage }: PostgresCapabilities) => {
+    for (let count = 0; ; count += 1) {
+      if (isOver) return count
+      await storage.insert('project', sample('project'))
+      await Promise.all([1, 2, 3].map(() => storage.list('project', { limit: 1 })))
+    }
+  }
+  const loads: Promise<number>[] = []
+  for (const [at, instance] of instances.entries()) {
+    await instance.storage.migrate()
+    await instance.changeFeed?.subscribe((change) => void received[at]?.push(change))
+    loads.push(...[1, 2, 3].map(() => load(instance)))
+  }
+  await delay(3000)
+  isOver = true
+  for (const count of await Promise.all(loads)) expect(count).toBeGreaterThan(0)
+  expect(warnings.filter((each) => each.includes('permits fewer connections'))).not.toEqual([])
 })

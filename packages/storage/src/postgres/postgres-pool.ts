@@ -20,6 +20,12 @@ const RESPONSE_MARGIN_MS = 5000
 /** The time between a refused connection and the next attempt to open one. */
 const PAUSE_MS = 100
 
+/**
+ * The maximum time that a call waits if PostgreSQL accepts no more connections and the process has
+ * none. Another process can close one within this time.
+ */
+const WITHOUT_CONNECTIONS_MS = 1000
+
 /** The time for which a pool opens no further connections after PostgreSQL has refused one. */
 const FULL_MS = 10_000
 
@@ -44,6 +50,10 @@ export class PostgresPool {
   #other: PostgresPool | undefined
   /** Of both pools: `true` if the warning about too few connections was given. */
   #warning = { isGiven: false }
+  /**
+   * Closes a connection that the process can do without for a while. Returns `false` if there is none.
+   */
+  #spare: () => Promise<boolean> = async () => false
   #size = 0
   #givingUp: Promise<void> | undefined
   /** The sockets of all connections, also of those that are not open yet. */
@@ -110,31 +120,38 @@ export class PostgresPool {
     other.#warning = one.#warning
   }
 
+  /** Sets the function that closes a connection of the process that is in neither pool. */
+  spareWith(spare: () => Promise<boolean>): void {
+    this.#spare = spare
+  }
+
   /**
    * Returns a free connection, which the caller releases with `release`. Throws `UNAVAILABLE` if there
    * is none. If PostgreSQL accepts no more connections, but the process has some, waits for one of
-   * them, or closes one of the other pool.
+   * them, or closes one that another part of the process uses.
    */
   async connect(): Promise<PoolClient> {
-    const deadline = performance.now() + this.#settings.connectTimeoutMs
+    const begunAt = performance.now()
     for (;;) {
       try {
         return await this.#connect()
       } catch (error) {
-        const isFull = error instanceof Error && isTooMany(error.cause)
-        if (!isFull || performance.now() >= deadline || !(await this.#makeRoom())) throw error
+        if (!isTooMany(error)) throw error
+        const hasRoom = await this.#makeRoom()
+        const most = hasRoom ? this.#settings.connectTimeoutMs : WITHOUT_CONNECTIONS_MS
+        if (performance.now() - begunAt >= most) throw error
       }
     }
   }
 
   /**
    * Prepares another attempt after PostgreSQL has refused a connection. Returns `false` if the process
-   * has no connections.
+   * has no connection.
    */
   async #makeRoom(): Promise<boolean> {
     const own = this.size
     const permitted = own + (this.#other?.size ?? 0)
-    if (permitted === 0) return false
+    if (permitted === 0) return this.#spare()
     this.#warn(permitted)
     if (own > 0) this.#limit(own)
     else await this.#other?.giveUpOne()

@@ -60,6 +60,7 @@ describe('the options of postgres', () => {
       'instanceReports',
       'rateLimiter',
       'storage',
+      'storeTime',
     ])
     expect(Object.keys(openPostgres({ url }))).toContain('changeFeed')
   })

@@ -43,6 +43,9 @@ export function postgres(options: PostgresOptions): PostgresCapabilities {
     settings.listenUrl === false
       ? undefined
       : new PostgresChangeFeed({ ...settings, listenUrl: settings.listenUrl, driver })
+  if (changeFeed !== undefined && settings.listenUrl === settings.url) {
+    driver.spareWith(() => changeFeed.giveWay())
+  }
   return {
     storage: {
       ...storage,
