@@ -90,7 +90,9 @@ export class FlagServer<As = unknown> {
     const sockets = new OpenSockets({ ...options, ...live, whenReady, keys, limiter, toRefusal })
     const lease = new JobLease({ ...options, holder: reporter.instanceId })
     const jobsAreOff = () => lease.isOff()
-    const management = plane?.connect({ ...options, metrics, instance, start, jobsAreOff })
+    const storage = lease.watch(options.storage)
+    const services = { ...options, storage, metrics, instance, start, jobsAreOff }
+    const management = plane?.connect(services)
     const jobs = new Jobs(management?.jobs ?? [], { ...options, lease })
     watchServer(metrics, { cache, sessions, budget, jobs, usage, sockets })
     const isReady = () => this.#lifecycle.isReady

@@ -2,7 +2,7 @@ import { FlagError } from '@ff/core'
 import { activateStore, COPY_HOLDER, JOBS_LEASE, type Leases } from '@ff/storage'
 import { describe, expect, it } from 'vitest'
 import { MemoryLeases } from '../../../storage/src/memory/memory-leases.ts'
-import { breakable } from '../../test/capabilities.ts'
+import { allInMemory, breakable } from '../../test/capabilities.ts'
 import { FakeClock } from '../../test/fake-clock.ts'
 import { JobLease } from './job-lease.ts'
 import { silentLogger } from './logger.ts'
@@ -208,5 +208,35 @@ describe('the lease of the shared jobs', () => {
     await clock.advance(5 * SECOND)
     expect([lease.readOnlySince, await lease.isHeld()]).toEqual([undefined, true])
     expect(lines.slice(2)).toEqual(['The store accepts changes again'])
+  })
+
+  it('A change that is refused because the database is read-only is noted at once, and its recovery within a second', async () => {
+    const { clock, leases, start } = openLeases()
+    let isReadOnly = false
+    const refuse = () =>
+      new FlagError('UNAVAILABLE', 'read-only', { details: { reason: 'read_only' } })
+    const claims: Leases = {
+      claimLease: (claim) => (isReadOnly ? Promise.reject(refuse()) : leases.claimLease(claim)),
+      findLeaseHolder: (name) => leases.findLeaseHolder(name),
+      releaseLease: (lease) => leases.releaseLease(lease),
+    }
+    await start()
+    const lease = await start({ storage: claims })
+    const { storage } = allInMemory()
+    const watched = lease.watch({
+      ...storage,
+      transaction: (lock, work) =>
+        isReadOnly ? Promise.reject(refuse()) : storage.transaction(lock, work),
+    })
+    await watched.migrate()
+    expect(await watched.transaction('any', async () => 7)).toBe(7)
+    isReadOnly = true
+    await expect(watched.transaction('any', async () => 7)).rejects.toMatchObject(refuse())
+    expect(lease.readOnlySince).toBe(clock.now())
+    await clock.advance(10 * SECOND)
+    expect(lease.readOnlySince).toBe(clock.now() - 10 * SECOND)
+    isReadOnly = false
+    await clock.advance(1 * SECOND)
+    expect(lease.readOnlySince).toBeUndefined()
   })
 })

@@ -1,8 +1,16 @@
 import { isFlagError } from '@ff/core'
-import { activateStore, COPY_HOLDER, isReadOnly, JOBS_LEASE, type Leases } from '@ff/storage'
+import {
+  activateStore,
+  COPY_HOLDER,
+  isReadOnly,
+  JOBS_LEASE,
+  type Leases,
+  type Storage,
+} from '@ff/storage'
 import { type Cancel, type Clock, within } from './clock.ts'
 import { CoalescedTask } from './coalesced-task.ts'
 import type { Logger } from './logger.ts'
+import { withTransaction } from './wrapped-storage.ts'
 
 /** The interval at which an instance without the lease tries to take it. */
 const TRY_EVERY_MS = 5000
@@ -13,6 +21,8 @@ const TRY_EVERY_MS = 5000
 const LEASE_MS = 5000
 /** The interval at which the holder extends the lease, so that one of two claims can fail. */
 const EXTEND_EVERY_MS = 2000
+/** The interval of claims while the store accepts none, so that its recovery is found soon. */
+const RETRY_EVERY_MS = 1000
 /** The maximum time that a closing server waits until the lease is released. */
 const RELEASE_WITHIN_MS = 1000
 
@@ -91,6 +101,16 @@ export class JobLease {
     return this.#isHolder
   }
 
+  /** Returns the store. A change that it refuses because it is read-only is noted at once. */
+  watch(storage: Storage): Storage {
+    return withTransaction(storage, (lock, work) =>
+      storage.transaction(lock, work).catch((error: unknown) => {
+        if (isReadOnly(error) && this.#cancelNext !== undefined) this.#noteRefusal(error)
+        throw error
+      }),
+    )
+  }
+
   /** Stops claiming and releases the lease. Never rejects. */
   async stop(): Promise<void> {
     this.#isStopped = true
@@ -110,9 +130,22 @@ export class JobLease {
     const begunAt = clock.monotonicNow()
     await this.#claimOnce()
     if (this.#isStopped) return
-    const everyMs = this.#isHolder ? EXTEND_EVERY_MS : TRY_EVERY_MS
-    const delayMs = begunAt + everyMs - clock.monotonicNow()
-    this.#cancelNext = clock.schedule(Math.max(0, delayMs), () => void this.#claimPeriodically())
+    const usualMs = this.#isHolder ? EXTEND_EVERY_MS : TRY_EVERY_MS
+    const everyMs = this.#readOnlySince === undefined ? usualMs : RETRY_EVERY_MS
+    this.#claimAfter(begunAt + everyMs - clock.monotonicNow())
+  }
+
+  #claimAfter(delayMs: number): void {
+    const claim = () => void this.#claimPeriodically()
+    this.#cancelNext = this.#options.clock.schedule(Math.max(0, delayMs), claim)
+  }
+
+  /** Notes that the store is read-only, and claims the lease soon to find out when it is not. */
+  #noteRefusal(cause: unknown): void {
+    if (this.#readOnlySince !== undefined || this.#isStopped) return
+    this.#report(cause)
+    this.#cancelNext?.()
+    this.#claimAfter(RETRY_EVERY_MS)
   }
 
   /** Claims the lease, or waits for the claim in progress. */

@@ -1,4 +1,5 @@
 import type { Storage, StorageSession } from '@ff/storage'
+import { withTransaction } from './wrapped-storage.ts'
 
 /** The part of `@opentelemetry/api` that the server uses. The module itself has this type. */
 export interface OpenTelemetryApi {
@@ -69,13 +70,7 @@ export function traceTransactions(storage: Storage, api: OpenTelemetryApi): Stor
       span.end()
     }
   }
-  return new Proxy(storage, {
-    get(target, name) {
-      if (name === 'transaction') return transaction
-      const member: unknown = Reflect.get(target, name)
-      return typeof member === 'function' ? member.bind(target) : member
-    },
-  })
+  return withTransaction(storage, transaction)
 }
 
 /** Marks a span as failed, with the error if there is one. */

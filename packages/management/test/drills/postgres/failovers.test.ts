@@ -58,6 +58,7 @@ it.each([1, 2])(
       do {
         const refused = await writers.write(url)
         expect(refused, 'the statuses of writes on the standby').toEqual(new Set([503]))
+        expect(await readinessOf(url), 'after a refused write').not.toBe('ready')
         for (const each of servers) readiness.add(await readinessOf(each.url))
         await pause(100)
       } while (performance.now() < movesAt)
@@ -67,7 +68,9 @@ it.each([1, 2])(
       acceptedAfter.push(performance.now() - begunAt)
       await writers.assertKept()
       for (const each of servers)
-        await expect.poll(() => readinessOf(each.url), { interval: 50 }).toBe('ready')
+        await expect
+          .poll(() => readinessOf(each.url), { interval: 50, timeout: 3000 })
+          .toBe('ready')
       const earlier = primary
       primary = standby
       standby = earlier
