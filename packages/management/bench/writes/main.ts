@@ -10,12 +10,16 @@ import { fileURLToPath } from 'node:url'
 import { createManagement } from '@ff/management/node'
 import { createFlagServer } from '@ff/server'
 import { toNodeHandler } from '@ff/server/node'
-import { sqlite } from '@ff/storage/sqlite'
+import { copyStore } from '@ff/storage/backup'
+import { postgres, postgresTables } from '@ff/storage/postgres'
+import { sqlite, sqliteTables } from '@ff/storage/sqlite'
 import { type Phase, runPhase, type Times } from './load.ts'
 import { fillShop, type Shop } from './shop.ts'
 
 // Measures the effect of management writes on evaluation: phases without writes and phases with
 // many writes alternate. The server, with all its threads, runs on one core; the load on another.
+// The store is a data file, or the empty database of the variable DATABASE_URL.
+const { DATABASE_URL = '' } = process.env
 const FLAGS = 1000
 const WRITES_A_SECOND = 200
 const SECONDS = 4
@@ -30,7 +34,12 @@ else await run()
 async function run(): Promise<void> {
   const made = await mkdtemp(join(tmpdir(), 'ff-bench-writes-'))
   try {
-    const shop = await fillShop(join(made, 'flags.db'), FLAGS)
+    const path = join(made, 'flags.db')
+    const shop = await fillShop(path, FLAGS)
+    if (DATABASE_URL !== '') {
+      const to = postgresTables({ url: DATABASE_URL })
+      await copyStore({ from: sqliteTables({ path }), to, isActive: true })
+    }
     await writeFile(join(made, 'shop.json'), JSON.stringify(shop))
     const server = start(0, ['server', made])
     const [url] = (await once(server, 'message')) as [string]
@@ -52,7 +61,9 @@ function start(core: number, parameters: readonly string[]) {
 
 async function serve(): Promise<void> {
   const flags = createFlagServer({
-    ...sqlite({ path: join(folder, 'flags.db') }),
+    ...(DATABASE_URL === ''
+      ? sqlite({ path: join(folder, 'flags.db') })
+      : postgres({ url: DATABASE_URL })),
     // All writes of the load use one token.
     management: createManagement({ managementRateLimit: 1_000_000 }),
   })
@@ -93,7 +104,9 @@ async function load(url: string): Promise<void> {
   const [busy50 = 0, busy99 = 0] = times(busy, 'evaluations')
   const [write50 = 0, write99 = 0] = times(busy, 'writes')
   const rate = middle(busy, ({ writesASecond }) => writesASecond)
-  console.log(`${FLAGS} flags, SQLite; medians of ${ROUNDS} rounds of ${SECONDS} s, in ms`)
+  console.log(
+    `${FLAGS} flags, ${DATABASE_URL === '' ? 'SQLite' : 'PostgreSQL'}; medians of ${ROUNDS} rounds of ${SECONDS} s, in ms`,
+  )
   console.table({
     'evaluate, without writes': row(quiet50, quiet99),
     'evaluate, with writes': row(busy50, busy99),
