@@ -200,12 +200,14 @@ describe('usage of several instances in PostgreSQL', () => {
   })
 
   it('Counts of one instance do not wait for an open transaction that adds counts of another one', async () => {
-    const { storage } = await openMigratedPostgres({ lockTimeoutMs: 500 })
-    const of = (instanceId: string) => [{ organizationId: 'one', instanceId, calls: 1 }]
-    await storage.transaction('lock', async (tx) => {
+    const { storage } = await openMigratedPostgres({ lockTimeoutMs: 5000 })
+    const organizationId = randomUUID()
+    const of = (instanceId: string) => [{ organizationId, instanceId, calls: 1 }]
+    // Other tests use the same database, whose advisory locks have no schema.
+    await storage.transaction(randomUUID(), async (tx) => {
       await tx.addApiCalls(of('first'))
       await storage.addApiCalls(of('second'))
     })
-    expect(await storage.takeApiCalls('one')).toBe(2)
+    expect(await storage.takeApiCalls(organizationId)).toBe(2)
   })
 })
