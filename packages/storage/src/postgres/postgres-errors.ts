@@ -1,6 +1,8 @@
 import { FlagError, isFlagError } from '@ff/core'
 import { DatabaseError } from 'pg'
 import { dataRefused, keyTaken, storeReadOnly, unknownField } from '../ports/record-errors.ts'
+import type { PostgresSettings } from './postgres-settings.ts'
+import { placeOf } from './postgres-url.ts'
 
 const UNIQUE_VIOLATION = '23505'
 const UNDEFINED_COLUMN = '42703'
@@ -67,6 +69,15 @@ export function connectionFailed(error: unknown, { name, place, limit }: FailedC
   }
   const cause = String(code ?? reason)
   return unavailable(`\`${name}\`: PostgreSQL at ${place} cannot be reached (${cause}).`)
+}
+
+/** Returns the warning that PostgreSQL permits fewer connections than the options. */
+export function fewerConnections(
+  { url, readConnections, writeConnections }: PostgresSettings,
+  permitted: number,
+): string {
+  const wanted = readConnections + writeConnections
+  return `\`url\`: PostgreSQL at ${placeOf('url', url)} permits fewer connections than \`readConnections\` and \`writeConnections\` (${wanted}): calls wait for one of ${permitted}. Increase \`max_connections\` or the connection limit of the user, or decrease both options.`
 }
 
 /** Returns `true` if no connection was opened because PostgreSQL permits no more of them. */

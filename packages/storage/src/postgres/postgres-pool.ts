@@ -1,21 +1,19 @@
-import { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FlagError } from '@ff/core'
-import { Pool, type PoolClient } from 'pg'
+import type { Pool, PoolClient } from 'pg'
 import { plain, type SqlRow, type SqlStatement } from '../sql/sql-driver.ts'
+import { ConnectionSockets, createPool } from './pool-connections.ts'
 import {
   connectionFailed,
   endsConnection,
+  fewerConnections,
   fromPostgresError,
   isPoolBusy,
   isTooMany,
 } from './postgres-errors.ts'
 import type { PostgresSettings } from './postgres-settings.ts'
-import { assertStorable, resultsOf, send, TYPES } from './postgres-statements.ts'
+import { assertStorable, resultsOf, send } from './postgres-statements.ts'
 import { placeOf } from './postgres-url.ts'
-
-/** The time that a response may take in addition to the time limits of PostgreSQL. */
-const RESPONSE_MARGIN_MS = 5000
 
 /** The time between a refused connection and the next attempt to open one. */
 const PAUSE_MS = 100
@@ -56,8 +54,7 @@ export class PostgresPool {
   #spare: () => Promise<boolean> = async () => false
   #size = 0
   #givingUp: Promise<void> | undefined
-  /** The sockets of all connections, also of those that are not open yet. */
-  readonly #sockets = new Set<Socket>()
+  readonly #sockets = new ConnectionSockets()
   /** The time of the next attempt to open a connection. `undefined` if the last one succeeded. */
   #retryAt: number | undefined
   /** The present or next attempt. */
@@ -70,23 +67,9 @@ export class PostgresPool {
   #renewedAt = Number.NEGATIVE_INFINITY
 
   constructor(settings: PostgresSettings, sizeName: 'readConnections' | 'writeConnections') {
-    const { url, connectTimeoutMs, statementTimeoutMs, lockTimeoutMs, connectionLifetimeMs } =
-      settings
     this.#settings = settings
     this.#sizeName = sizeName
-    this.#pool = new Pool({
-      connectionString: url,
-      max: settings[sizeName],
-      connectionTimeoutMillis: connectTimeoutMs,
-      maxLifetimeSeconds: connectionLifetimeMs / 1000,
-      // PostgreSQL enforces the time limits. This limit applies if the server does not respond.
-      query_timeout: statementTimeoutMs + lockTimeoutMs + RESPONSE_MARGIN_MS,
-      keepAlive: true,
-      allowExitOnIdle: true,
-      pipeline: true,
-      types: TYPES,
-      stream: () => this.#newSocket(),
-    })
+    this.#pool = createPool(settings, settings[sizeName], this.#sockets)
     // The pool replaces lost connections, and statements that are running on them fail.
     const ignore = () => undefined
     this.#pool.on('error', ignore)
@@ -191,10 +174,7 @@ export class PostgresPool {
   #warn(permitted: number): void {
     if (this.#warning.isGiven) return
     this.#warning.isGiven = true
-    const { url, readConnections, writeConnections, onWarning } = this.#settings
-    onWarning(
-      `\`url\`: PostgreSQL at ${placeOf('url', url)} permits fewer connections than \`readConnections\` and \`writeConnections\` (${readConnections + writeConnections}): calls wait for one of ${permitted}. Increase \`max_connections\` or the connection limit of the user, or decrease both options.`,
-    )
+    this.#settings.onWarning(fewerConnections(this.#settings, permitted))
   }
 
   async #connect(): Promise<PoolClient> {
@@ -241,7 +221,7 @@ export class PostgresPool {
   /** Closes all connections at once. Statements that are running, and attempts to connect, fail. */
   disconnect(): void {
     this.#disconnects += 1
-    for (const socket of this.#sockets) socket.destroy()
+    this.#sockets.destroyAll()
   }
 
   /** Waits until all connections have been released, and closes them. */
@@ -294,12 +274,6 @@ export class PostgresPool {
     // If all connections are in use, one will be free again.
     this.#retryAt = isPoolBusy(cause) ? undefined : performance.now() + PAUSE_MS
     return connectionFailed(cause, { name: 'url', place: placeOf('url', url), limit })
-  }
-
-  #newSocket(): Socket {
-    const socket = new Socket()
-    this.#sockets.add(socket)
-    return socket.once('close', () => this.#sockets.delete(socket))
   }
 
   /** Calls `work` with a free connection, and releases it. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:net'
 import { isFlagError } from '@ff/core'
 import { describe, expect, it, onTestFinished } from 'vitest'
