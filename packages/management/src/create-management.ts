@@ -68,6 +68,7 @@ function connect(options: CheckedOptions, server: ServerServices): ConnectedMana
     publishCheck: new PublishCheck(),
     // A closure, because the dispatcher is created later: it depends on the use cases.
     wakeWebhooks: () => webhooks.wake(),
+    serveVersion: (environmentId, version) => server.instance.serve(environmentId, version),
   }
   const as: As = (actor) => bindUseCases(useCases, { services: changeServices, start, actor })
   const webhooks = new WebhookDispatcher({

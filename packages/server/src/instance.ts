@@ -40,6 +40,14 @@ export class Instance {
   }
 
   /**
+   * Resolves when this process serves this version of an environment or a newer one, or has not
+   * loaded the environment. Rejects if the version cannot be loaded, which is logged.
+   */
+  serve(environmentId: string, version: number): Promise<void> {
+    return this.#options.cache.refresh(environmentId, version)
+  }
+
+  /**
    * Returns the number of an environment's live clients by transport. `behind` counts the clients
    * that have not received `version`.
    */

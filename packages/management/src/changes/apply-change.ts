@@ -1,14 +1,7 @@
 import { FlagError, isFlagError } from '@ff/core'
 import { hasPermission } from '@ff/protocol/management'
-import { type Client, type Clock, type Logger, timestampAt, within } from '@ff/server/plane'
-import type {
-  ChangeFeed,
-  FlagSetChange,
-  RecentEvents,
-  Records,
-  Storage,
-  StorageSession,
-} from '@ff/storage'
+import { type Client, timestampAt } from '@ff/server/plane'
+import type { FlagSetChange, Records, Storage, StorageSession } from '@ff/storage'
 import type { Actor } from '../access/actors.ts'
 import { type AnyPath, type Ids, loadPath, type PathOf, resolvedIds } from '../access/paths.ts'
 import type { Access } from '../access/permissions.ts'
@@ -20,7 +13,8 @@ import {
 } from '../requests/idempotency.ts'
 import { invalid } from '../requests/validation.ts'
 import { loadSummarized, updateSummaries } from '../summaries/update-summaries.ts'
-import { appendAt, chainIn, findPlace } from './audit-chain.ts'
+import { type AnnouncementServices, announce, serve } from './announcement.ts'
+import { appendAt, findPlace } from './audit-chain.ts'
 import { type CompletedChange, toAuditEntry } from './change-event.ts'
 import { publishAffected } from './publication.ts'
 import type { PublishChecks } from './publish-check.ts'
@@ -30,12 +24,8 @@ import { assertCommented } from './required-comments.ts'
 import { queueDeliveries } from './webhook-outbox.ts'
 
 /** The services that are necessary to apply a change. */
-export interface ChangeServices {
+export interface ChangeServices extends AnnouncementServices {
   readonly storage: Storage
-  readonly changeFeed: ChangeFeed
-  readonly recentEvents?: RecentEvents | undefined
-  readonly clock: Clock
-  readonly logger: Logger
   /** Checks changes before they are published. */
   readonly publishCheck: PublishChecks
   /** Notifies the dispatcher of this process that deliveries are due. */
@@ -69,8 +59,8 @@ export interface ChangeRequest<I extends Ids> extends ChangeCall, Access {
  * Applies a change. All changes of configuration use this function. In one transaction, under the
  * lock of the organization, the function loads the path, checks access, runs the work, writes the
  * audit event, publishes the definition of every affected entity, and updates the summaries of
- * flags. Resolves after the commit, when the change feed has been notified or does not respond. If
- * `work` writes nothing, no version and no event is added. If `work` throws, nothing is changed. A
+ * flags. Resolves after the commit, when this process serves the new versions and the change feed has
+ * been notified, unless either takes too long. If `work` writes nothing, no version and no event is added. If `work` throws, nothing is changed. A
  * repeated idempotent request returns the first result.
  */
 export async function applyChange<I extends Ids, T>(
@@ -87,7 +77,7 @@ export async function applyChange<I extends Ids, T>(
     return applied
   })
   if (applied.hasDeliveries) wakeWebhooks()
-  await announce(services, applied)
+  await Promise.all([serve(services, applied), announce(services, applied)])
   return result
 }
 
@@ -261,27 +251,4 @@ async function publish(
       throw invalid(field, error.message)
     throw error
   }
-}
-
-/** The longest time for which a change waits until other processes have been notified of it. */
-const NOTIFY_WITHIN_MS = 250
-
-/**
- * Notifies the change feed, and adds the audit entry to the recent events. Both can continue after a
- * short time. Never throws: a missing hint only delays other processes, and a reader notices that the
- * recent events lack an entry.
- */
-async function announce(
-  { changeFeed, recentEvents, logger, clock }: ChangeServices,
-  { hints, entry }: Pick<AppliedChange<unknown>, 'hints' | 'entry'>,
-): Promise<void> {
-  const publish = async (hint: FlagSetChange) => {
-    try {
-      await changeFeed.publish(hint)
-    } catch (cause) {
-      logger.warn('The change feed could not be notified of a change', { hint, cause })
-    }
-  }
-  const added = entry && recentEvents?.add(chainIn(entry.id), entry)
-  await within(Promise.all([...hints.map(publish), added]), { clock, ms: NOTIFY_WITHIN_MS })
 }

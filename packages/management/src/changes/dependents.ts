@@ -7,10 +7,12 @@ import {
   type InUse,
   inUseCodec,
   type Rollout,
+  type ScheduledChange,
   type Segment,
   type Variation,
 } from '@ff/protocol/management'
 import { encodeWire } from '../requests/validation.ts'
+import { type PendingReferences, referencesOf } from './pending-references.ts'
 import type { Reader } from './record-writer.ts'
 
 /** A resource that refers to another resource and so prevents its deletion. */
@@ -33,7 +35,11 @@ export function assertUnused(thing: string, usedBy: readonly Dependent[]): void 
 export async function findDependentsOfFlag(reader: Reader, flag: Flag): Promise<Dependent[]> {
   const states = await findStates(reader, flag, (state) => prerequisitesOn(state, flag).length > 0)
   const referencing = await findReferencing(reader, flag, () => true)
-  return [...states, ...referencing]
+  const pending = await findPending(reader, flag, (references, { flagId }) => {
+    if (flagId === flag.id) return false
+    return prerequisitesOn(references, flag).length > 0 || isOnFlag(references, flag, () => true)
+  })
+  return [...states, ...referencing, ...pending]
 }
 
 /** Returns all resources that refer to the variation, including those of its own flag. */
@@ -46,30 +52,44 @@ export async function findDependentsOfVariation(
   const rules = (await reader.list('targetingRule', ofFlag)).data
   const rollouts = (await reader.list('rollout', ofFlag)).data
   const inEnvironment = await dependentsByEnvironment(reader, flag.projectId)
+  const isNamed = (reference: string) => reference === id || reference === key
   return [
     ...(await findStates(reader, flag, (state) => isServedByState(state, flag, id))),
     ...rules.filter(({ variationId }) => variationId === id).map(inEnvironment('targeting_rule')),
     ...rollouts.filter((rollout) => isInRollout(rollout, id)).map(inEnvironment('rollout')),
     ...(await findReferencing(reader, flag, (keys) => keys.includes(key))),
+    ...(await findPending(reader, flag, (references, { flagId }) => {
+      if (flagId === flag.id) return [...references.variations].some(isNamed)
+      const prerequisites = prerequisitesOn(references, flag)
+      return (
+        prerequisites.some(({ variationIds }) => variationIds.some(isNamed)) ||
+        isOnFlag(references, flag, (keys) => keys.includes(key))
+      )
+    })),
   ]
 }
 
-/** Returns the rules that serve the rollout. */
+/** Returns the rules that serve the rollout, and the scheduled changes that name it. */
 export async function findDependentsOfRollout(
   reader: Reader,
-  { id, projectId, flagId, environmentId }: Rollout,
+  rollout: Rollout,
 ): Promise<Dependent[]> {
+  const { id, projectId, flagId, environmentId } = rollout
   const here = { where: { flagId, environmentId } }
   const rules = (await reader.list('targetingRule', here)).data
   const inEnvironment = await dependentsByEnvironment(reader, projectId)
-  return rules.filter(({ rolloutId }) => rolloutId === id).map(inEnvironment('targeting_rule'))
+  return [
+    ...rules.filter(({ rolloutId }) => rolloutId === id).map(inEnvironment('targeting_rule')),
+    ...(await findPending(reader, rollout, (references) => references.rollout === id)),
+  ]
 }
 
 /** Returns the rules and other segments that refer to the segment, directly or in a condition. */
 export async function findDependentsOfSegment(
   reader: Reader,
-  { id, projectId }: Segment,
+  segment: Segment,
 ): Promise<Dependent[]> {
+  const { id, key, projectId } = segment
   const refersTo = (condition: Condition) => segmentIdsOf(condition).includes(id)
   const rules = (await reader.list('targetingRule', { where: { projectId } })).data
   const segments = (await reader.list('segment', { where: { projectId } })).data
@@ -79,9 +99,39 @@ export async function findDependentsOfSegment(
       .filter(({ segmentId, conditions }) => segmentId === id || conditions.some(refersTo))
       .map(inEnvironment('targeting_rule')),
     ...segments
-      .filter((segment) => segment.id !== id && segment.rules.some(refersTo))
+      .filter((other) => other.id !== id && other.rules.some(refersTo))
       .map(asDependent('segment')),
+    ...(await findPending(reader, segment, (references) => {
+      const isUsed = references.segment === id || references.segment === key
+      return isUsed || references.conditions.some(refersTo)
+    })),
   ]
+}
+
+/** Returns the pending scheduled changes of the project whose references satisfy `isDependent`. */
+async function findPending(
+  reader: Reader,
+  { projectId }: { readonly projectId: string },
+  isDependent: (references: PendingReferences, change: ScheduledChange) => boolean,
+): Promise<Dependent[]> {
+  const pending = await reader.list('scheduledChange', { where: { projectId, status: 'pending' } })
+  const inEnvironment = await dependentsByEnvironment(reader, projectId)
+  return pending.data
+    .filter((change) => isDependent(referencesOf(change), change))
+    .map((change) => ({ ...change, name: `${change.operation} at ${change.applyAt}` }))
+    .map(inEnvironment('scheduled_change'))
+}
+
+/** Returns `true` if a condition is on the flag, with variations that satisfy `matches`. */
+function isOnFlag(
+  { conditions }: Pick<PendingReferences, 'conditions'>,
+  { key }: Flag,
+  matches: (variationKeys: readonly string[]) => boolean,
+): boolean {
+  return conditions.some((condition) => {
+    const reference = flagReferenceOf(condition)
+    return reference?.flagKey === key && matches(reference.variationKeys)
+  })
 }
 
 /** Returns the flag states of the project for which `isDependent` returns `true`. */
@@ -106,21 +156,20 @@ async function findStates(
  */
 async function findReferencing(
   reader: Reader,
-  { id, key, projectId }: Flag,
+  flag: Flag,
   matchesVariations: (variationKeys: readonly string[]) => boolean,
 ): Promise<Dependent[]> {
-  const refersTo = (condition: Condition) => {
-    const reference = flagReferenceOf(condition)
-    return reference?.flagKey === key && matchesVariations(reference.variationKeys)
-  }
+  const { id, projectId } = flag
+  const isReferencing = (conditions: readonly Condition[]) =>
+    isOnFlag({ conditions }, flag, matchesVariations)
   const rules = (await reader.list('targetingRule', { where: { projectId } })).data
   const segments = (await reader.list('segment', { where: { projectId } })).data
   const inEnvironment = await dependentsByEnvironment(reader, projectId)
   return [
     ...rules
-      .filter(({ flagId, conditions }) => flagId !== id && conditions.some(refersTo))
+      .filter(({ flagId, conditions }) => flagId !== id && isReferencing(conditions))
       .map(inEnvironment('targeting_rule')),
-    ...segments.filter((segment) => segment.rules.some(refersTo)).map(asDependent('segment')),
+    ...segments.filter(({ rules }) => isReferencing(rules)).map(asDependent('segment')),
   ]
 }
 
@@ -142,8 +191,12 @@ function isServedByState(state: FlagState, flag: Flag, variationId: string): boo
   )
 }
 
-function prerequisitesOn({ prerequisites }: FlagState, flag: Flag) {
-  return prerequisites.filter(({ flagId }) => flagId === flag.id)
+/** Returns the prerequisites on a flag, which scheduled changes can name by its key. */
+function prerequisitesOn(
+  { prerequisites }: Pick<PendingReferences, 'prerequisites'>,
+  { id, key }: Flag,
+) {
+  return prerequisites.filter(({ flagId }) => flagId === id || flagId === key)
 }
 
 function isInRollout({ variationId, variants }: Rollout, id: string): boolean {

@@ -22,6 +22,7 @@ import {
   type ChangeRequest,
   type ChangeServices,
 } from './apply-change.ts'
+import { assertChangeable } from './archived-flags.ts'
 import type { CompletedChange } from './change-event.ts'
 import type { RecordWriter } from './record-writer.ts'
 
@@ -221,11 +222,13 @@ export function defineChange<
     let prepared: P | undefined
     if (prepare !== undefined) {
       const path = await loadPath(storage, request, ids)
+      assertChangeable(name, path)
       ids = resolvedIds(ids, path)
       const tools = { actor, storage, now: clock.now(), services, call }
       prepared = await prepare({ ...located(input, path), ...path, ...tools })
     }
     return applyChange(services, { ...request, ids }, async (writer, path) => {
+      assertChangeable(name, path)
       const change = { name, path, input: located(input, path), read }
       const checked = await withWritableBody(writer, change)
       return run({ ...checked, ...path, actor, writer, prepared: prepared as P })

@@ -44,12 +44,6 @@ export const flagConfigurationUseCases = defineUseCases({
     const { dryRun: isDryRun = false, ...document } = body
     const present = await loadFlagConfiguration(reader, flag.id, environment.id)
     const base = await assertCurrent(reader, place, { present, expectedRevision })
-    if (flag.archivedAt !== null) {
-      throw invalid(
-        'flagId',
-        `is the flag "${flag.key}", which is archived. Set its field "archived" to false first.`,
-      )
-    }
     const wanted = await planConfiguration(reader, place, { present, document, now })
     const differences = await applyAll(writer, differencesTo(present, wanted), document)
     const updated = await loadFlagConfiguration(reader, flag.id, environment.id)

@@ -1,5 +1,6 @@
 import type { Flag, FlagView, ListedFlag, NewVariation } from '@ff/protocol/management'
 import type { Records } from '@ff/storage'
+import { assertNotArchived } from '../changes/archived-flags.ts'
 import { completed } from '../changes/change-event.ts'
 import { assertUnused, findDependentsOfFlag } from '../changes/dependents.ts'
 import type { Reader, RecordChanges, RecordWriter } from '../changes/record-writer.ts'
@@ -67,7 +68,7 @@ export const flagUseCases = defineUseCases({
 
   /**
    * Changes a flag. Archiving removes the flag from all evaluation results. Throws `CONFLICT` if a
-   * flag to archive is in use.
+   * flag to archive is in use, and `INVALID_REQUEST` if the flag is archived and remains so.
    */
   async updateFlag({ writer, flag, body, expectedRevision }) {
     assertTags(body.tags)
@@ -78,6 +79,8 @@ export const flagUseCases = defineUseCases({
       ...(archived === false && { archivedAt: null }),
     }
     const after = await writer.update('flag', flag, changes, expectedRevision)
+    const isChanged = after.revision !== flag.revision
+    if (isChanged && after.archivedAt !== null) assertNotArchived(flag)
     if (flag.archivedAt === null && after.archivedAt !== null) {
       assertUnused('flag', await findDependentsOfFlag(writer.reader, flag))
     }

@@ -32,15 +32,15 @@ export const observedContextUseCases = {
   }),
 
   /**
-   * Permanently deletes the observed contexts with a user key in an environment. Another instance
-   * can still write contexts that it observed within the last seconds.
+   * Permanently deletes the observed contexts with a user key in an environment, and returns their
+   * number. Another instance can still write contexts that it observed within the last seconds.
    */
   forgetObservedContexts: defineChange('forgetObservedContexts', {
     load: ({ query: { environmentId } }) => ({ environmentId }),
     async run({ writer, environment: { id }, query: { key } }) {
-      const contexts = await writer.forgetContexts({ environmentId: id, key })
-      const before = { keyHash: await sha256(`${id}:${key}`), contexts }
-      return completed('observed_context.forgotten', { before }, { id })
+      const deleted = await writer.forgetContexts({ environmentId: id, key })
+      const before = { keyHash: await sha256(`${id}:${key}`), contexts: deleted }
+      return completed('observed_context.forgotten', { before }, { id, result: { deleted } })
     },
   }),
 }

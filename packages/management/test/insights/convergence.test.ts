@@ -3,6 +3,7 @@ import { evaluate, poll } from '../../../server/test/call.ts'
 import { allInMemory, losable } from '../../../server/test/capabilities.ts'
 import { settle } from '../../../server/test/fake-clock.ts'
 import { TestSocket } from '../../../server/test/test-socket.ts'
+import { createManagedServer } from '../world/managed-server.ts'
 import { type MetricsShop, openMetricsShop } from '../world/metrics-shop.ts'
 
 const SYSTEM = { id: 'test', email: '', name: 'Test', role: 'platform', orgId: null } as const
@@ -32,13 +33,17 @@ async function serveTheOther(): Promise<void> {
 }
 
 /** Publishes one more version. */
-async function change(isActive: boolean): Promise<void> {
+async function change(isActive: boolean, by = shop.flags.as(SYSTEM)): Promise<void> {
   const { projectId, live: environmentId, flag } = shop.mine
   const params = { projectId, environmentId, flagId: flag.id }
-  await shop.flags.as(SYSTEM).updateFlagState({
-    ...{ params, body: { isActive }, expectedRevision: undefined },
-  })
+  await by.updateFlagState({ params, body: { isActive }, expectedRevision: undefined })
   await settle()
+}
+
+/** Publishes one more version in another instance, which announces it to nobody. */
+async function changeElsewhere(isActive: boolean): Promise<void> {
+  const { storage, clock } = shop
+  await change(isActive, createManagedServer({ storage, clock }).as(SYSTEM))
 }
 
 describe('GET …/convergence', () => {
@@ -79,7 +84,7 @@ describe('GET …/convergence', () => {
     await settle()
     expect(await convergence()).toMatchObject({ clients: { ws: 1, poll: 1, behind: 0 } })
     lose(true)
-    await change(false)
+    await changeElsewhere(false)
     expect(await convergence()).toMatchObject({
       version: 2,
       serving: { version: 1 },

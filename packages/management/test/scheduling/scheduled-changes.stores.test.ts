@@ -62,6 +62,18 @@ describe.each(stores)('scheduled changes in %s', (_name, open) => {
     expect(event?.actor).toMatchObject({ name: 'Acme editor', role: 'editor' })
   })
 
+  it('A scheduled change of a flag that was archived fails, and says why', async () => {
+    await switchOff()
+    const path = addressesOf(tenant).flags
+    await world.call('PUT', `${path}/${flag.id}`, { token, body: { archived: true } })
+    await world.clock.advance(MINUTE_MS)
+    await job.run()
+    expect((await list()).data).toMatchObject([
+      { status: 'failed', failure: expect.stringContaining('which is archived') },
+    ])
+    expect(await isActive()).toBe(true)
+  })
+
   it('A scheduled change is applied once when several instances run', async () => {
     await schedule({
       apply_at: inMs(MINUTE_MS),

@@ -128,8 +128,12 @@ export class FlagSetCache {
    */
   async refresh(environmentId: string, atLeast = Number.POSITIVE_INFINITY): Promise<void> {
     const entry = this.#entries.get(environmentId)
-    if (entry === undefined || (entry.flagSets?.server.version ?? 0) >= atLeast) return
-    await entry.refresh.run()
+    while (entry !== undefined && (entry.flagSets?.server.version ?? 0) < atLeast) {
+      // The version may be the one that is being loaded for another caller.
+      const loading = Number.isFinite(atLeast) ? entry.refresh.pending : undefined
+      if (loading === undefined) return entry.refresh.run()
+      await loading.catch(() => undefined)
+    }
   }
 
   /** Drops environments that are not `inUse` and were not used since many calls of this method. */

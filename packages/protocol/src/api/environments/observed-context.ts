@@ -57,7 +57,14 @@ export const observedContextEndpoints = {
   }),
   forgetObservedContexts: deleting(PATH, {
     permission: 'contexts.forget',
-    /** The key of the contexts to delete. The key is compared exactly and can be any text. */
-    query: record({ environmentId: id, key: z.string().min(1).max(8_192) }, names),
+    /**
+     * The key of the contexts to delete. The key is compared exactly and can be any text. An empty key
+     * is that of contexts without a key, and of multi-contexts without a `user`.
+     */
+    query: record({ environmentId: id, key: z.string().max(8_192) }, names),
+    response: record({
+      /** The number of contexts that were deleted. */
+      deleted: count,
+    }),
   }),
 }
