@@ -31,7 +31,7 @@ export const PATHS = {
   home: '/',
   newProject: '/projects/new',
   flags: '/p/$project/flags',
-  newFlag: '/p/$project/flags/new',
+  newFlag: '/p/$project/new-flag',
   flag: '/p/$project/flags/$flag',
   segments: '/p/$project/segments',
   segment: '/p/$project/segments/$segment',
@@ -45,8 +45,7 @@ const PATH_OF_PAGE = /^\/(?![/\\])/
 
 /** A search parameter that is left out if it is not valid. */
 const optional = <T extends z.ZodType>(schema: T) => schema.optional().catch(undefined)
-// The router reads `search=1` as a number.
-const word = optional(z.coerce.string().min(1).max(256))
+const word = optional(z.string().min(1).max(256))
 const environment = { env: word }
 
 const flagsSearch = z.object({
@@ -64,7 +63,7 @@ const flagsSearch = z.object({
       z.enum(['asc', 'desc']),
     ]),
   ),
-  archived: optional(z.boolean()),
+  archived: optional(z.union([z.boolean(), z.stringbool()])),
 })
 const flagSearch = z.object({
   ...environment,
@@ -113,7 +112,7 @@ const layout = createRoute({
 })
 const within = { getParentRoute: () => layout }
 /** A page that shows one environment of its project. */
-const withinEnvironment = { ...within, staticData: { showsEnvironment: true } }
+const withinEnvironment = { ...within, staticData: { environment: 'shown' } } as const
 
 const home = createRoute({
   ...within,
@@ -130,6 +129,7 @@ const newProject = createRoute({
 })
 const flags = createRoute({
   ...within,
+  staticData: { environment: 'filter' },
   path: PATHS.flags,
   validateSearch: flagsSearch,
   loaderDeps: ({ search }) => search,
@@ -143,7 +143,8 @@ const newFlag = createRoute({
   component: lazyRouteComponent(() => import('./pages/flags/new-flag-page.tsx'), 'NewFlagPage'),
 })
 const flag = createRoute({
-  ...withinEnvironment,
+  ...within,
+  staticData: { environment: 'shown', prefersProduction: true },
   path: PATHS.flag,
   validateSearch: flagSearch,
   component: lazyRouteComponent(() => import('./pages/flag/flag-page.tsx'), 'FlagPage'),
@@ -212,7 +213,16 @@ export function createAppRouter(context: RouterContext, basepath: string) {
     defaultErrorComponent: ErrorPage,
     defaultPreload: 'intent',
     scrollRestoration: true,
+    // Search parameters are texts: a key such as `1.0` or `true` is no number and no boolean.
+    parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
+    stringifySearch,
   })
+}
+
+function stringifySearch(search: Readonly<Record<string, unknown>>): string {
+  const named = Object.entries(search).filter(([, value]) => value !== undefined)
+  const text = new URLSearchParams(named.map(([name, value]) => [name, String(value)])).toString()
+  return text === '' ? '' : `?${text}`
 }
 
 declare module '@tanstack/react-router' {
@@ -220,6 +230,9 @@ declare module '@tanstack/react-router' {
     router: ReturnType<typeof createAppRouter>
   }
   interface StaticDataRouteOption {
-    readonly showsEnvironment?: boolean
+    /** `shown`: the page shows one environment. `filter`: the address can name one. */
+    readonly environment?: 'shown' | 'filter'
+    /** `true` if the page shows the production environment unless its address names another one. */
+    readonly prefersProduction?: boolean
   }
 }

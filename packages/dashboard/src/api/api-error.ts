@@ -59,3 +59,8 @@ export function errorDataOf<T>(error: unknown, codec: z.ZodType<T>): T | undefin
   const result = z.safeDecode(codec, error.data as never)
   return result.success ? result.data : undefined
 }
+
+/** Returns `true` if the server has answered that a record does not exist. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 404
+}

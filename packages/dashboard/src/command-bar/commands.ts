@@ -49,7 +49,7 @@ const PAGES = [
   { to: '/p/$project/playground', name: shell.playground },
   { to: '/p/$project/history', name: shell.history },
   { to: '/p/$project/settings/keys', name: shell.sdkKeys },
-  { to: '/p/$project/flags/new', name: '' },
+  { to: '/p/$project/new-flag', name: '' },
 ] as const
 const THEMES = [
   ['system', shell.themeSystem],

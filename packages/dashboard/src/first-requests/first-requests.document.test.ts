@@ -51,7 +51,7 @@ describe('the requests before the application is loaded', () => {
     ['', '', 1],
     ['projects/new', '', 1],
     ['p/key-of-a-project/flags', '', 1],
-    [`p/${PROJECT}/flags/new`, '', 2],
+    [`p/${PROJECT}/new-flag`, '', 2],
     [LIST, '?search=a', 2],
   ])('The page %j with the query %j needs %j requests.', (path, query, count) => {
     first.start(path, query)

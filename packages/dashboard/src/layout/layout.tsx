@@ -5,6 +5,7 @@ import { FlagSwitchDialogHost } from '../flag-switch/flag-switch-dialog-host.tsx
 import { messages } from '../messages/messages.ts'
 import { whenIdle } from '../popups/when-idle.ts'
 import { useEnvironment } from '../queries/use-environment.ts'
+import { EnvironmentGate } from './environment-gate.tsx'
 import styles from './layout.module.css'
 import { loadDialogs } from './load-dialogs.ts'
 import { LogInAgain } from './log-in-again.tsx'
@@ -30,7 +31,9 @@ export function Layout() {
         <ProjectEvents>
           <FlagSwitchDialogHost>
             <ProjectGate>
-              <Outlet />
+              <EnvironmentGate>
+                <Outlet />
+              </EnvironmentGate>
             </ProjectGate>
             <CommandBarHost isOpen={isCommandBarOpen} onChange={setCommandBarOpen} />
           </FlagSwitchDialogHost>
@@ -50,7 +53,7 @@ function focusContent(): void {
 function ProductionLine() {
   const { environment } = useEnvironment()
   const showsEnvironment = useMatches({
-    select: (matches) => matches.some(({ staticData }) => staticData.showsEnvironment),
+    select: (matches) => matches.some(({ staticData }) => staticData.environment === 'shown'),
   })
   if (!showsEnvironment || environment?.isProduction !== true) return null
   return (

@@ -3,6 +3,7 @@ import { type QueryKey, useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useState } from 'react'
 import { affectedKeys, keysWithoutVersion } from '../live/affected-keys.ts'
+import { rememberDeletion } from '../live/deletions.ts'
 import { LiveConnection } from '../live/live-connection.ts'
 import { type ProjectEventListener, ProjectEventsContext } from '../live/use-project-events.ts'
 import { VersionPoll } from '../live/version-poll.ts'
@@ -35,6 +36,7 @@ export function ProjectEvents({ children }: { readonly children: ReactNode }) {
       api,
       projectId: project,
       onEvent: (event) => {
+        rememberDeletion(queryClient, event)
         invalidate(affectedKeys(project, event))
         for (const listener of listeners) listener(event)
       },

@@ -1,8 +1,11 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { type ReactNode, useEffect } from 'react'
-import { ApiError } from '../api/api-error.ts'
+import { ApiError, isMissing } from '../api/api-error.ts'
+import { Gone } from '../components/gone.tsx'
 import { Skeleton } from '../components/states.tsx'
+import { useDeletion } from '../live/deletions.ts'
+import { gone as texts } from '../messages/en/gone.ts'
 import { NotFoundPage } from '../pages/not-found-page.tsx'
 import { queryKeys } from '../queries/query-keys.ts'
 import { useProject } from '../queries/use-queries.ts'
@@ -16,10 +19,12 @@ import styles from './layout.module.css'
 export function ProjectGate({ children }: { readonly children: ReactNode }) {
   const { project = '' } = useParams({ strict: false })
   const { isError, error, data } = useProject(project)
-  const isMissing = isError && error instanceof ApiError && error.status === 404
-  const search = useOrganizationSearch(project, isMissing)
+  const isUnknown = isError && isMissing(error)
+  const deletion = useDeletion(data?.id)
+  const search = useOrganizationSearch(project, isUnknown && deletion === undefined)
   useOrganizationOf(data?.orgId)
-  if (!isMissing) return children
+  if (!isUnknown) return children
+  if (deletion !== undefined) return <Gone title={texts.project} recordId={data?.id} />
   if (search === 'none') return <NotFoundPage />
   return (
     <div className={styles.search}>

@@ -39,29 +39,26 @@ function keysOfVersion(
     queryKeys.versions(projectId, environmentId),
     queryKeys.evaluation(projectId, environmentId),
     queryKeys.convergence(projectId, environmentId),
-    ...flags.flatMap((id) => [
-      queryKeys.flag(projectId, id),
-      queryKeys.configuration(projectId, environmentId, id),
-    ]),
-    ...(segments.length > 0 ? [queryKeys.segments(projectId)] : []),
-    ...segments.map((id) => queryKeys.segment(projectId, id)),
+    ...flags.map((id) => queryKeys.configuration(projectId, environmentId, id)),
+    // An address can name a flag or a segment by its key.
+    ...(flags.length > 0 ? [queryKeys.flags(projectId)] : []),
+    ...(segments.length > 0
+      ? [queryKeys.segments(projectId), queryKeys.segmentRecords(projectId)]
+      : []),
   ]
 }
 
-function keysOfRecord(
-  projectId: string,
-  { eventType, id }: DataOf<'project'>,
-): readonly QueryKey[] {
+function keysOfRecord(projectId: string, { eventType }: DataOf<'project'>): readonly QueryKey[] {
   switch (eventType.split('.')[0]) {
     case 'flag':
       return [
         queryKeys.flagSummaries(projectId),
-        queryKeys.flag(projectId, id),
+        queryKeys.flags(projectId),
         // A change of a name in a configuration makes no version.
         queryKeys.configurations(projectId),
       ]
     case 'segment':
-      return [queryKeys.segments(projectId), queryKeys.segment(projectId, id)]
+      return [queryKeys.segments(projectId), queryKeys.segmentRecords(projectId)]
     case 'sdk_key':
       return [['project', projectId, 'sdkKeys']]
     default:

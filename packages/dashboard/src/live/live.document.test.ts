@@ -54,7 +54,7 @@ describe('affectedKeys', () => {
     const data = { eventType: 'flag.configured', id: FLAG, actor }
     const keys = affectedKeys(PROJECT, { event: 'project', id: 'p1', data })
     expect(keys).toContainEqual(['project', PROJECT, 'configuration'])
-    expect(keys).toContainEqual(['project', PROJECT, 'flag', FLAG])
+    expect(keys).toContainEqual(['project', PROJECT, 'flag'])
   })
 })
 

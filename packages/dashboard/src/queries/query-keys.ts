@@ -23,6 +23,8 @@ export const queryKeys = {
     ['project', projectId, 'convergence', environmentId] as const,
   sdkKeys: (projectId: string, environmentId: string) =>
     ['project', projectId, 'sdkKeys', environmentId] as const,
+  /** Who has deleted a record of the project, or the project, while it was open. */
+  deletion: (recordId: string) => ['deletion', recordId] as const,
   evaluation: (projectId: string, environmentId: string) =>
     ['project', projectId, 'evaluation', environmentId] as const,
 } as const

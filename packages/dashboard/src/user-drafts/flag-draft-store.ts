@@ -86,11 +86,14 @@ export class FlagDraftStore {
   /** Removes the drafts of a flag that was deleted, in all environments. */
   forget(flagId: string): void {
     const places = [...this.#storage.list(), ...this.#changedPlaces]
-    for (const place of places.filter((each) => each.flagId === flagId)) {
-      this.#entries.delete(keyOf(place))
-      this.#storage.remove(place)
-    }
-    this.#publish(this.#changedPlaces.filter((each) => each.flagId !== flagId))
+    for (const place of places.filter((each) => each.flagId === flagId)) this.drop(place)
+  }
+
+  /** Removes the draft of a place that does not exist any more. */
+  drop(place: DraftPlace): void {
+    this.#entries.delete(keyOf(place))
+    this.#storage.remove(place)
+    this.#publish(this.#changedPlaces.filter((each) => keyOf(each) !== keyOf(place)))
   }
 
   /** Removes all drafts, and those of other users, from memory and from the storage. */

@@ -1,9 +1,18 @@
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import type { FlagView } from '@ff/protocol/management'
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { isMissing } from '../../api/api-error.ts'
+import { Gone } from '../../components/gone.tsx'
 import { usePageTitle } from '../../components/page.tsx'
 import { ErrorState, Skeleton } from '../../components/states.tsx'
+import { gone as texts } from '../../messages/en/gone.ts'
 import { messages } from '../../messages/messages.ts'
+import { useEnvironment } from '../../queries/use-environment.ts'
 import { useFlag, useProject } from '../../queries/use-queries.ts'
-import { useChangedFlags, useChangedPlaces } from '../../user-drafts/use-user-drafts.ts'
+import {
+  useChangedFlags,
+  useChangedPlaces,
+  useUserDrafts,
+} from '../../user-drafts/use-user-drafts.ts'
 import { EnvironmentTabs } from './environment-tabs.tsx'
 import { FlagHeading } from './flag-heading.tsx'
 import styles from './flag-page.module.css'
@@ -11,24 +20,21 @@ import styles from './flag-page.module.css'
 /** The page of a flag: its name, one tab for each environment, and within it one for each subject. */
 export function FlagPage() {
   const params = useParams({ from: '/layout/p/$project/flags/$flag' })
-  const { env, tab = 'targeting' } = useSearch({ from: '/layout/p/$project/flags/$flag' })
+  const { tab = 'targeting' } = useSearch({ from: '/layout/p/$project/flags/$flag' })
   const navigate = useNavigate({ from: '/p/$project/flags/$flag' })
   const flag = useFlag(params.project, params.flag)
   const project = useProject(params.project)
   const loaded = flag.data?.data
   const changed = [...useChangedPlaces().map(({ flagId }) => flagId), ...useChangedFlags()]
   const hasDraft = loaded !== undefined && changed.includes(loaded.id)
+  const { environment, environments } = useEnvironment()
   const title = loaded?.name ?? messages.flag.title
   usePageTitle(hasDraft ? messages.shell.changedTitle(title) : title)
   if (loaded === undefined || project.data === undefined) {
     const retry = () => void Promise.all([flag.refetch(), project.refetch()])
     return <NotLoaded error={flag.error ?? project.error} onRetry={retry} />
   }
-  const { environments } = project.data
-  const environment =
-    environments.find(({ key }) => key === env) ??
-    environments.find(({ isProduction }) => isProduction) ??
-    environments[0]
+  if (isMissing(flag.error)) return <GoneFlag flag={loaded} />
   return (
     <div className={styles.page}>
       <FlagHeading flag={loaded} />
@@ -45,6 +51,26 @@ export function FlagPage() {
         />
       )}
     </div>
+  )
+}
+
+/** The page of a flag that was deleted while it was open. */
+function GoneFlag({ flag: { id, projectId, name } }: { readonly flag: FlagView }) {
+  const { configurations, fields } = useUserDrafts()
+  const isChanged = [...useChangedPlaces().map(({ flagId }) => flagId), ...useChangedFlags()]
+  const discard = () => {
+    configurations.forget(id)
+    fields.forget(id)
+  }
+  const onDiscard = isChanged.includes(id) ? discard : undefined
+  return (
+    <Gone title={texts.flag(name)} recordId={id} onDiscard={onDiscard}>
+      <p>
+        <Link to="/p/$project/flags" params={{ project: projectId }}>
+          {texts.flags}
+        </Link>
+      </p>
+    </Gone>
   )
 }
 

@@ -142,7 +142,7 @@ function NoFlags({ projectId }: { readonly projectId: string }) {
 function NewFlagButton({ projectId }: { readonly projectId: string }) {
   const navigate = useNavigate()
   const { reason } = useMay('flags.write')
-  const open = () => navigate({ to: '/p/$project/flags/new', params: { project: projectId } })
+  const open = () => navigate({ to: '/p/$project/new-flag', params: { project: projectId } })
   return (
     <Button variant="primary" disabledReason={reason} onPress={() => void open()}>
       <Plus size={16} aria-hidden="true" />

@@ -30,7 +30,7 @@ const typeOptions = TYPES.map((id) => ({ id, name: messages.flags.types[id] }))
 
 /** The form of a new flag. */
 export function NewFlagPage() {
-  const { project: projectId } = useParams({ from: '/layout/p/$project/flags/new' })
+  const { project: projectId } = useParams({ from: '/layout/p/$project/new-flag' })
   const project = useProject(projectId)
   const retry = () => void project.refetch()
   return (

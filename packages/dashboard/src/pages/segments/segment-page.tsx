@@ -1,13 +1,16 @@
 import type { Segment } from '@ff/protocol/management'
 import { Link, useParams } from '@tanstack/react-router'
-import { useMemo, useState } from 'react'
-import type { FieldIssue } from '../../api/api-error.ts'
+import { useMemo, useState, useSyncExternalStore } from 'react'
+import { type FieldIssue, isMissing } from '../../api/api-error.ts'
 import { Button } from '../../components/button.tsx'
+import { Gone } from '../../components/gone.tsx'
 import { Page } from '../../components/page.tsx'
 import { ErrorState, Skeleton } from '../../components/states.tsx'
+import { gone } from '../../messages/en/gone.ts'
 import { messages } from '../../messages/messages.ts'
 import { useSegment, useSegments } from '../../queries/use-queries.ts'
 import { useMay } from '../../session/use-session.ts'
+import { useUserDrafts } from '../../user-drafts/use-user-drafts.ts'
 import { DeleteSegmentDialog } from './delete-segment-dialog.tsx'
 import { ListedKeys } from './listed-keys.tsx'
 import { SegmentBar } from './segment-bar.tsx'
@@ -23,6 +26,9 @@ const NO_ISSUES: readonly FieldIssue[] = []
 export function SegmentPage() {
   const { project = '', segment = '' } = useParams({ strict: false })
   const loaded = useSegment(project, segment)
+  if (isMissing(loaded.error)) {
+    return <GoneSegment project={project} segment={loaded.data?.data} name={segment} />
+  }
   if (loaded.isError) {
     return (
       <Page title={texts.segmentTitle}>
@@ -42,6 +48,30 @@ export function SegmentPage() {
     )
   }
   return <LoadedSegmentPage key={segment} segment={loaded.data.data} />
+}
+
+interface GoneSegmentProps {
+  readonly project: string
+  /** The segment, if it was deleted while it was open. */
+  readonly segment: Segment | undefined
+  /** The key or the id in the address. */
+  readonly name: string
+}
+
+function GoneSegment({ project, segment, name }: GoneSegmentProps) {
+  const { segments: drafts } = useUserDrafts()
+  const isDraft = useSyncExternalStore(drafts.subscribe, drafts.changedIds)
+  const id = segment?.id ?? ''
+  const onDiscard = isDraft.includes(id) ? () => drafts.forget(id) : undefined
+  return (
+    <Gone title={gone.segment(segment?.name ?? name)} recordId={id} onDiscard={onDiscard}>
+      <p>
+        <Link to="/p/$project/segments" params={{ project }}>
+          {gone.segments}
+        </Link>
+      </p>
+    </Gone>
+  )
 }
 
 function LoadedSegmentPage({ segment }: { readonly segment: Segment }) {

@@ -87,14 +87,14 @@ it('A viewer sees why switches are disabled, and cannot change anything', async 
   expect(await shop.version()).toBe(before)
 })
 
-it.each(['flags/new', 'settings/keys'])(
+it.each(['new-flag', 'settings/keys'])(
   'A viewer who types the address of %s reads why nothing can be created there',
   async (path) => {
     const session = await ApiSession.logIn(shop.url, 'viewer@shop.example')
     const prepare = session.giveTo.bind(session)
     const page = await openPage(browser(), shop.page(path), { prepare, permitted })
     await page.getByRole('heading', { level: 1 }).waitFor()
-    const roles = path === 'flags/new' ? 'editor' : 'admin'
+    const roles = path === 'new-flag' ? 'editor' : 'admin'
     const reason = page.getByText(/Your role does not permit this/).first()
     const button = page
       .locator('[title*="Your role"], [aria-disabled=true], button:disabled')
