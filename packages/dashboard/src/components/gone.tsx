@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import { type Deletion, useDeletion } from '../live/deletions.ts'
-import { gone as texts } from '../messages/en/gone.ts'
+import { gone as texts } from '../messages/en/errors.ts'
 import { Button } from './button.tsx'
 import { Page } from './page.tsx'
 import { RelativeTime } from './relative-time.tsx'

@@ -1,7 +1,7 @@
 import { Link, useMatches, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useState } from 'react'
 import { Gone } from '../components/gone.tsx'
-import { gone as texts } from '../messages/en/gone.ts'
+import { gone as texts } from '../messages/en/errors.ts'
 import { useEnvironment } from '../queries/use-environment.ts'
 import { useFlag } from '../queries/use-queries.ts'
 import { useChangedPlaces, useUserDrafts } from '../user-drafts/use-user-drafts.ts'

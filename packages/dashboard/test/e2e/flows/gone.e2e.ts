@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { gone } from '../../../src/messages/en/gone.ts'
+import { gone } from '../../../src/messages/en/errors.ts'
 import { messages } from '../../../src/messages/messages.ts'
 import { PATHS } from '../../../src/routes.tsx'
 import { openPage, useBrowser } from '../browser.ts'
