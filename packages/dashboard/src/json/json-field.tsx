@@ -1,3 +1,4 @@
+import { formatJson } from '@ff/core/authoring'
 import { Button } from '../components/button.tsx'
 import styles from '../components/field.module.css'
 import { TextField } from '../components/text-field.tsx'
@@ -18,7 +19,7 @@ export interface JsonFieldProps {
 /** A text area for JSON, with the place of a fault and a button that formats the text. */
 export function JsonField({ label, value, onChange, error }: JsonFieldProps) {
   const check = checkJson(value)
-  const format = () => check.isValid && onChange(JSON.stringify(check.value, null, 2))
+  const format = () => onChange(formatJson(value))
   return (
     <div className={styles.field}>
       <TextField

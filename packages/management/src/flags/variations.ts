@@ -1,5 +1,5 @@
 import { FlagError, type FlagValue, isFlagError, parseFlagValue } from '@ff/core'
-import { isExactNumber } from '@ff/core/authoring'
+import { isExactNumber, lossOfJson } from '@ff/core/authoring'
 import type { Flag, NewVariation, Variation } from '@ff/protocol/management'
 import { withIdOrKey } from '../access/id-or-key.ts'
 import { completed } from '../changes/change-event.ts'
@@ -163,6 +163,8 @@ function assertValue({ type }: Flag, text: string, field: string): void {
     const bounds = `from ${Number.MIN_SAFE_INTEGER} to ${Number.MAX_SAFE_INTEGER}`
     throw invalid(field, `cannot be represented exactly; an integer must be ${bounds}`)
   }
+  const loss = type === 'json' ? lossOfJson(text) : undefined
+  if (loss !== undefined) throw invalid(field, loss)
 }
 
 function readValue(type: Flag['type'], text: string, field: string): FlagValue {

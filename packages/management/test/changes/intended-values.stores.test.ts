@@ -116,6 +116,30 @@ describe.each(stores)('Values on write, in %s', (_name, open) => {
     expect(await valueFor({ a: INEXACT })).toBe(true)
   })
 
+  it('A JSON variation that a parser would change is refused when it is created and when it is changed, and a stored one stays', async () => {
+    const flagOf = (value: string) => ({
+      key: 'j',
+      type: 'json',
+      variations: [{ key: 'a', value }],
+    })
+    const lossy = [`{"id": ${INEXACT}}`, '{"a": 1, "a": 2}', '[1e-400]']
+    for (const value of lossy) {
+      const refused = await call('POST', at.flags, flagOf(value))
+      expectRefusal(refused, 'variations.0.value', value.includes('"a"') ? 'twice' : 'exactly')
+    }
+    const { id, variations } = (await call('POST', at.flags, flagOf('{"id": 1.10}'))).data
+    expect(variations[0].value).toBe('{"id": 1.10}')
+    const [variationId] = [variations[0].id]
+    const address = `${at.variations(id)}/${variationId}`
+    for (const value of lossy) {
+      expectRefusal(await call('PUT', address, { value }), 'value', '')
+    }
+    // An earlier release has accepted this value.
+    await world.storage.update('variation', variationId, { value: lossy[0] ?? '' }, 1)
+    const kept = await call('PUT', address, { value: lossy[0], name: 'Old' })
+    expect([kept.status, kept.data.value, kept.data.name]).toEqual([200, lossy[0], 'Old'])
+  })
+
   it('A number variation beyond 2^53 is refused when it is created and when it is changed', async () => {
     const numbers = (value: string) => ({
       key: 'n',

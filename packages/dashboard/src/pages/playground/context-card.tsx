@@ -1,3 +1,4 @@
+import { formatJson } from '@ff/core/authoring'
 import { Plus } from 'lucide-react'
 import { Button } from '../../components/button.tsx'
 import { Tabs } from '../../components/tabs.tsx'
@@ -5,7 +6,6 @@ import { TextField } from '../../components/text-field.tsx'
 import { messages } from '../../messages/messages.ts'
 import type { ContextDraft, ReadContext } from './context-draft.ts'
 import { ContextPart } from './context-part.tsx'
-import { parseJsonText } from './json-text.ts'
 import { ObservedContextSelect } from './observed-context-select.tsx'
 import styles from './playground.module.css'
 import type { ContextEditor } from './use-context-draft.ts'
@@ -65,10 +65,7 @@ function Form({ editor, read }: ModeProps) {
 
 function Json({ editor, read }: ModeProps) {
   const { json } = editor.draft
-  const format = () => {
-    const parsed = parseJsonText(json)
-    if (parsed.fault === undefined) editor.setJson(JSON.stringify(parsed.value, null, 2))
-  }
+  const format = () => editor.setJson(formatJson(json))
   return (
     <div className={styles.parts}>
       <div className={styles.json}>

@@ -1,10 +1,10 @@
+import { formatJson } from '@ff/core/authoring'
 import type { FlagView } from '@ff/protocol/management'
 import { Button } from '../../../components/button.tsx'
 import { Select } from '../../../components/select.tsx'
 import { TextField } from '../../../components/text-field.tsx'
 import { fields as texts } from '../../../messages/en/fields.ts'
 import styles from '../fields/fields.module.css'
-import { formattedJson } from './variation-value.ts'
 
 const { variations: words } = texts
 const BOOLEANS = [
@@ -50,7 +50,7 @@ export function VariationValue(props: VariationValueProps) {
       />
       {isJson && !isReadOnly && (
         <div className={styles.start}>
-          <Button onPress={() => onChange(formattedJson(value))}>{words.format}</Button>
+          <Button onPress={() => onChange(formatJson(value))}>{words.format}</Button>
         </div>
       )}
     </>

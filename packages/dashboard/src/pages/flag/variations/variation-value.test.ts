@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { jsonFaultAt } from './json-fault.ts'
-import { formattedJson, variationFault } from './variation-value.ts'
+import { variationFault } from './variation-value.ts'
 
 it('A fault of JSON names its line and column', () => {
   expect(variationFault('json', '{\n  "a": 1,\n  x\n}')).toMatch(/line 3, column 3/)
@@ -32,9 +32,4 @@ it('Values are checked by the type of the flag', () => {
   expect(variationFault('number', '-1.5e3')).toBeUndefined()
   expect(variationFault('boolean', 'yes')).toMatch(/true or false/)
   expect(variationFault('string', '')).toBeUndefined()
-})
-
-it('Format keeps text that is not valid JSON', () => {
-  expect(formattedJson('{"a":[1]}')).toBe('{\n  "a": [\n    1\n  ]\n}')
-  expect(formattedJson('{"a":')).toBe('{"a":')
 })

@@ -1,3 +1,4 @@
+import { lossOfJson } from '@ff/core/authoring'
 import type { FlagView } from '@ff/protocol/management'
 import { fields } from '../../../messages/en/fields.ts'
 import { jsonFaultAt } from './json-fault.ts'
@@ -19,20 +20,12 @@ function numberFault(value: string): string | undefined {
 
 function jsonFault(value: string): string | undefined {
   const position = jsonFaultAt(value)
-  return position === undefined ? undefined : faults.json(placeAt(value, position))
+  if (position !== undefined) return faults.json(placeAt(value, position))
+  return lossOfJson(value)
 }
 
 /** Returns the line and the column of a position, both from 1. */
 function placeAt(text: string, position: number) {
   const before = text.slice(0, position).split('\n')
   return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 }
-}
-
-/** Returns JSON with line breaks and indentation. Text that is not valid stays as it is. */
-export function formattedJson(text: string): string {
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2)
-  } catch {
-    return text
-  }
 }
