@@ -210,6 +210,7 @@ export {
   variationChangesCodec,
   variationCodec,
 } from './api/flags/variation.ts'
+export { formatJson, lossOfJson } from './api/json-text.ts'
 export {
   type NewOrganization,
   newOrganizationCodec,

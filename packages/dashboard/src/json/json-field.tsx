@@ -1,4 +1,4 @@
-import { formatJson } from '@ff/core/authoring'
+import { formatJson } from '@ff/protocol/management'
 import { Button } from '../components/button.tsx'
 import styles from '../components/field.module.css'
 import { TextField } from '../components/text-field.tsx'

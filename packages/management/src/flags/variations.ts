@@ -1,6 +1,6 @@
 import { FlagError, type FlagValue, isFlagError, parseFlagValue } from '@ff/core'
-import { isExactNumber, lossOfJson } from '@ff/core/authoring'
-import type { Flag, NewVariation, Variation } from '@ff/protocol/management'
+import { isExactNumber } from '@ff/core/authoring'
+import { type Flag, lossOfJson, type NewVariation, type Variation } from '@ff/protocol/management'
 import { withIdOrKey } from '../access/id-or-key.ts'
 import { completed } from '../changes/change-event.ts'
 import { assertUnused, findDependentsOfVariation } from '../changes/dependents.ts'

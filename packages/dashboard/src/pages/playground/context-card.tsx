@@ -1,4 +1,4 @@
-import { formatJson } from '@ff/core/authoring'
+import { formatJson } from '@ff/protocol/management'
 import { Plus } from 'lucide-react'
 import { Button } from '../../components/button.tsx'
 import { Tabs } from '../../components/tabs.tsx'

@@ -1,5 +1,5 @@
-import { formatJson } from '@ff/core/authoring'
 import type { FlagView } from '@ff/protocol/management'
+import { formatJson } from '@ff/protocol/management'
 import { Button } from '../../../components/button.tsx'
 import { Select } from '../../../components/select.tsx'
 import { TextField } from '../../../components/text-field.tsx'

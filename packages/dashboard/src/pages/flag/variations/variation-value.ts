@@ -1,5 +1,5 @@
-import { lossOfJson } from '@ff/core/authoring'
 import type { FlagView } from '@ff/protocol/management'
+import { lossOfJson } from '@ff/protocol/management'
 import { fields } from '../../../messages/en/fields.ts'
 import { jsonFaultAt } from './json-fault.ts'
 

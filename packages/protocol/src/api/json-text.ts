@@ -1,5 +1,3 @@
-import { isExactNumber } from './authoring-fault.ts'
-
 /** A text, a punctuation mark, or a number or word of JSON. */
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/gs
 
@@ -71,7 +69,8 @@ function isOpening(token: string | undefined): boolean {
 /** Returns `true` if a parsed number has the value of its text. */
 function isKept(text: string): boolean {
   const number = Number(text)
-  return isExactNumber(number) && decimalOf(text) === decimalOf(String(number))
+  if (Number.isInteger(number) && !Number.isSafeInteger(number)) return false
+  return Number.isFinite(number) && decimalOf(text) === decimalOf(String(number))
 }
 
 /** Returns the digits of a number without zeros at their ends, and its exponent. */

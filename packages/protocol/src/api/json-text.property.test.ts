@@ -3,7 +3,6 @@ import { expect, it } from 'vitest'
 import { runs } from '../../../../scripts/test-selection.ts'
 import { formatJson, lossOfJson } from './json-text.ts'
 
-const RUNS = { numRuns: runs(1000, 100) }
 const tokensOf = (text: string) => text.match(/"(?:[^"\\]|\\.)*"|[^\s]/gs)?.join('')
 
 it('Formatting equals JSON.stringify with an indentation, and can be repeated', () => {
@@ -13,7 +12,7 @@ it('Formatting equals JSON.stringify with an indentation, and can be repeated', 
     expect(formatJson(expected)).toBe(expected)
     expect(tokensOf(formatJson(expected))).toBe(tokensOf(expected))
   }
-  fc.assert(fc.property(fc.jsonValue(), run), RUNS)
+  fc.assert(fc.property(fc.jsonValue(), run), { numRuns: runs(1000, 100) })
 })
 
 it('Nothing is lost of what JSON.stringify has written, apart from integers beyond 2^53', () => {
@@ -24,5 +23,5 @@ it('Nothing is lost of what JSON.stringify has written, apart from integers beyo
   const run = (value: unknown) => {
     expect(lossOfJson(JSON.stringify(value))).toBeUndefined()
   }
-  fc.assert(fc.property(fc.jsonValue().filter(isSmall), run), RUNS)
+  fc.assert(fc.property(fc.jsonValue().filter(isSmall), run), { numRuns: runs(1000, 100) })
 })
