@@ -80,3 +80,17 @@ it('The arrow keys change the number by 1 within the range', async () => {
   await userEvent.keyboard('{Control>}a{/Control}100{ArrowUp}')
   expect(values.at(-1)).toBe(100)
 })
+
+it('A comma that can separate thousands is refused instead of read as a decimal separator', async () => {
+  cleanup()
+  const changes: (number | undefined)[] = []
+  const change = (value: number | undefined) => void changes.push(value)
+  render(<NumberField label="Hours" value={24} onChange={change} minValue={0} maxValue={8760} />)
+  const input = screen.getByRole<HTMLInputElement>('textbox', { name: 'Hours' })
+  await userEvent.click(input)
+  input.select()
+  await userEvent.paste('1,000')
+  await userEvent.tab()
+  expect([changes, input.value]).toEqual([[undefined], '1,000'])
+  expect(screen.getByText(messages.components.ambiguous)).toBeDefined()
+})

@@ -1,9 +1,9 @@
 import { type KeyboardEvent, useState } from 'react'
 import { messages } from '../messages/messages.ts'
-import { numberIn, numberText } from './number-text.ts'
+import { isAmbiguous, numberIn, numberText } from './number-text.ts'
 import { TextField } from './text-field.tsx'
 
-const { notANumber, range } = messages.components
+const { ambiguous, notANumber, range } = messages.components
 const DIRECTIONS: Readonly<Record<string, number>> = { ArrowUp: 1, ArrowDown: -1 }
 
 /** The properties of `NumberField`. */
@@ -12,7 +12,7 @@ export interface NumberFieldProps {
   readonly value: number | null | undefined
   /**
    * Receives each number while it is typed, also one outside of the range, for which the field shows
-   * a fault. Receives `undefined` when the field is emptied.
+   * a fault. Receives `undefined` when the field is emptied, or when a comma can have two meanings.
    */
   readonly onChange: (value: number | undefined) => void
   readonly minValue: number
@@ -33,8 +33,9 @@ export function NumberField({ value, onChange, minValue, maxValue, ...rest }: Nu
   const fault = faultIn(text)
   const type = (next: string) => {
     setTyped(next)
-    const number = numberIn(next)
-    if (number !== undefined || next.trim() === '') onChange(number)
+    const number = isAmbiguous(next, maxValue) ? undefined : numberIn(next)
+    const isNone = next.trim() === '' || isAmbiguous(next, maxValue)
+    if (number !== undefined || isNone) onChange(number)
   }
   const press = (event: KeyboardEvent) => {
     const direction = DIRECTIONS[event.key]
@@ -60,6 +61,7 @@ export function NumberField({ value, onChange, minValue, maxValue, ...rest }: Nu
 
 function faultOf(text: string, minValue: number, maxValue: number | undefined) {
   if (text.trim() === '') return undefined
+  if (isAmbiguous(text, maxValue)) return ambiguous
   const number = numberIn(text)
   if (number === undefined) return notANumber
   const isWithin = number >= minValue && number <= (maxValue ?? number)

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { numberIn, numberText } from './number-text.ts'
+import { isAmbiguous, numberIn, numberText } from './number-text.ts'
 
 it.each([
   ['25', 25],
@@ -13,6 +13,18 @@ it.each([
   ['1.2.3', undefined],
 ])('The text "%s" is the number %s', (text, number) => {
   expect(numberIn(text)).toBe(number)
+})
+
+it('A comma before three digits is ambiguous if the field accepts the larger number', () => {
+  expect(['1,000', ' 12,345 ', '-1,000'].map((text) => isAmbiguous(text))).toEqual([
+    true,
+    true,
+    true,
+  ])
+  expect(['1,0', '0,125', '1,0000', '1000', '1.000', ''].some((text) => isAmbiguous(text))).toBe(
+    false,
+  )
+  expect([isAmbiguous('33,333', 100), isAmbiguous('1,000', 87_600)]).toEqual([false, true])
 })
 
 it('A number is written without separators of thousands, and no number as an empty text', () => {

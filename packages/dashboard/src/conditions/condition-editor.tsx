@@ -6,7 +6,7 @@ import { Checkbox } from '../components/checkbox.tsx'
 import { ComboBox } from '../components/combo-box.tsx'
 import type { Option } from '../components/select.tsx'
 import { conditions as texts } from '../messages/en/conditions.ts'
-import { valueFor } from './condition-value.ts'
+import { changeOperator, type ReplacedValues } from './condition-value.ts'
 import styles from './conditions.module.css'
 import { caseTwin, hasAttribute, operatorName, operatorOptions } from './operator-kind.ts'
 import { ValueField } from './value-field.tsx'
@@ -29,6 +29,12 @@ export interface ConditionEditorProps {
 export function ConditionEditor(props: ConditionEditorProps) {
   const { condition, index, onChange, onRemove, attributes, segments, faultOf } = props
   const { attribute, operator } = condition
+  const [replaced, setReplaced] = useState<ReplacedValues>(new Map())
+  const changeTo = (next: string) => {
+    const change = changeOperator(next, condition, replaced)
+    setReplaced(change.replaced)
+    onChange({ operator: next, value: change.value })
+  }
   const label = operator.startsWith('flag_is') ? texts.flagKey : texts.attribute
   return (
     <fieldset className={styles.condition} aria-label={texts.conditionOf(index)}>
@@ -45,7 +51,7 @@ export function ConditionEditor(props: ConditionEditorProps) {
             error={faultOf?.('attribute')}
           />
         )}
-        <OperatorField key={operator} condition={condition} onChange={onChange} />
+        <OperatorField key={operator} operator={operator} onChange={changeTo} />
         <div className={styles.value}>
           <ValueField
             key={operator}
@@ -66,14 +72,19 @@ export function ConditionEditor(props: ConditionEditorProps) {
 
 type PartProps = Pick<ConditionEditorProps, 'condition' | 'onChange'>
 
-function OperatorField({ condition: { operator, value }, onChange }: PartProps) {
+interface OperatorFieldProps {
+  readonly operator: string
+  readonly onChange: (operator: string) => void
+}
+
+function OperatorField({ operator, onChange }: OperatorFieldProps) {
   const listed = operatorOptions(operator)
   const twin = caseTwin(operator)
   const isListed = listed.some(({ id }) => id === operator)
   const chosen = isListed || twin === undefined ? operator : twin
   const [text, setText] = useState(operatorName(chosen))
   const choose = (next: string) => {
-    if (next !== chosen) onChange({ operator: next, value: valueFor(next, operator, value) })
+    if (next !== chosen) onChange(next)
   }
   const isKnown = listed.some(({ id }) => id === chosen)
   const options = isKnown ? listed : [{ id: chosen, name: chosen }, ...listed]

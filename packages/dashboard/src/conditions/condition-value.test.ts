@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import {
+  changeOperator,
   fitsLines,
   linesOf,
   listFromLines,
@@ -88,5 +89,28 @@ describe('Operators', () => {
     expect(caseTwin('contains')).toBe('contains_ci')
     expect(caseTwin('contains_ci')).toBe('contains')
     expect(caseTwin('gt')).toBeUndefined()
+  })
+})
+
+describe('changeOperator', () => {
+  const LIST = '["de","at","ch"]'
+
+  it('The values of a list come back after another operator was chosen and left again', () => {
+    for (const other of ['eq', 'gt', 'before', 'exists', 'matches', 'between']) {
+      const list = { operator: 'in', value: LIST }
+      const away = changeOperator(other, list, new Map())
+      const back = changeOperator('in', { operator: other, value: away.value }, away.replaced)
+      expect([other, back.value]).toEqual([other, LIST])
+    }
+  })
+
+  it('They come back over several operators, but not after the value was edited', () => {
+    const first = changeOperator('eq', { operator: 'in', value: LIST }, new Map())
+    const second = changeOperator('gt', { operator: 'eq', value: first.value }, first.replaced)
+    const third = changeOperator('eq', { operator: 'gt', value: second.value }, second.replaced)
+    const back = changeOperator('in', { operator: 'eq', value: third.value }, third.replaced)
+    expect([first.value, second.value, third.value, back.value]).toEqual(['de', '', 'de', LIST])
+    const edited = changeOperator('in', { operator: 'eq', value: 'fr' }, third.replaced)
+    expect(edited.value).toBe('["fr"]')
   })
 })

@@ -46,6 +46,32 @@ export function valueFor(operator: string, before: string, value: string): strin
   return from === 'range' ? '' : first
 }
 
+/** The values that a change of the operator has replaced, by the kind of the operator before. */
+export type ReplacedValues = ReadonlyMap<ValueKind, { readonly value: string; readonly by: string }>
+
+/** A condition with another operator, and the values that it had before. */
+export interface OperatorChange {
+  readonly value: string
+  readonly replaced: ReplacedValues
+}
+
+/**
+ * Returns the value for another operator. A value that an earlier change has replaced comes back if
+ * its replacement has not been edited.
+ */
+export function changeOperator(
+  operator: string,
+  before: { readonly operator: string; readonly value: string },
+  replaced: ReplacedValues,
+): OperatorChange {
+  const [from, to] = [valueKindOf(before.operator), valueKindOf(operator)]
+  if (from === to) return { value: before.value, replaced }
+  const earlier = replaced.get(to)
+  const isBack = earlier !== undefined && earlier.by === before.value
+  const value = isBack ? earlier.value : valueFor(operator, before.operator, before.value)
+  return { value, replaced: new Map(replaced).set(from, { value: before.value, by: value }) }
+}
+
 function isList(kind: ValueKind): boolean {
   return kind === 'list' || kind === 'versions'
 }
