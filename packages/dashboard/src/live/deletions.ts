@@ -1,5 +1,5 @@
 import type { ProjectEvent } from '@ff/protocol/management'
-import { type QueryClient, useQuery } from '@tanstack/react-query'
+import { type QueryClient, skipToken, useQuery } from '@tanstack/react-query'
 import { queryKeys } from '../queries/query-keys.ts'
 
 /** Who has deleted a record that was open, and when this page has heard of it. */
@@ -35,10 +35,9 @@ function idsOf(event: Extract<ProjectEvent, { event: 'version' | 'project' }>): 
 
 /** Returns who has deleted a record while this page was open; `undefined` if that is not known. */
 export function useDeletion(recordId: string | undefined): Deletion | undefined {
-  const { data } = useQuery<Deletion | null>({
+  const { data } = useQuery<Deletion>({
     queryKey: queryKeys.deletion(recordId ?? ''),
-    enabled: false,
-    initialData: null,
+    queryFn: skipToken,
   })
-  return data ?? undefined
+  return data
 }

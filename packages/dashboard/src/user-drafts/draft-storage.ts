@@ -3,7 +3,13 @@ import type { FlagDraft } from '../draft/flag-draft.ts'
 import type { FlagFieldsDraft } from '../draft/flag-edits.ts'
 import { type History, isChanged, restoredHistory } from '../draft/history.ts'
 import type { SegmentDraft } from '../draft/segment-draft.ts'
-import { storedFlagDraft, storedFlagFieldsDraft, storedSegmentDraft } from './stored-drafts.ts'
+import {
+  type NewFlagFields,
+  storedFlagDraft,
+  storedFlagFieldsDraft,
+  storedNewFlagDraft,
+  storedSegmentDraft,
+} from './stored-drafts.ts'
 
 /** The part of the `Storage` of a browser that drafts need. */
 export type DraftStore = Pick<Storage, 'getItem' | 'setItem' | 'removeItem' | 'key' | 'length'>
@@ -76,6 +82,23 @@ export function createFlagFieldsDraftStorage(
     prefix: `${ANY_PREFIX}flag-fields:1:`,
     place: ['id'],
     schema: storedFlagFieldsDraft,
+  })
+}
+
+/** The project of a draft of a new flag. */
+export interface NewFlagPlace {
+  readonly projectId: string
+}
+
+/** The stored drafts of new flags of a user. */
+export type NewFlagDraftStorage = DraftStorage<NewFlagPlace, History<NewFlagFields>>
+
+/** Returns the stored drafts of new flags of a user. */
+export function createNewFlagDraftStorage(store: DraftStore, userId: string): NewFlagDraftStorage {
+  return createStorage(store, userId, {
+    prefix: `${ANY_PREFIX}new-flag:1:`,
+    place: ['projectId'],
+    schema: storedNewFlagDraft,
   })
 }
 

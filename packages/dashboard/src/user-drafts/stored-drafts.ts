@@ -103,3 +103,23 @@ const flagFields: z.ZodType<FlagFields> = z.object({
 
 /** The stored form of the draft of the fields of a flag. */
 export const storedFlagFieldsDraft = z.object({ base: flagFields, current: flagFields })
+
+const newFlag = z.object({
+  name: z.string(),
+  // JSON has no field for `undefined`.
+  ownKey: z
+    .string()
+    .nullish()
+    .transform((key) => key ?? undefined),
+  type: z.enum(['boolean', 'string', 'number', 'json']),
+  variations: z.array(z.object({ id: z.string(), key: z.string(), value: z.string() })).readonly(),
+  servedId: z.string(),
+  toggled: z.array(z.string()).readonly(),
+  comment: z.string(),
+})
+
+/** The form of a new flag. */
+export type NewFlagFields = z.output<typeof newFlag>
+
+/** The stored form of the draft of a new flag. */
+export const storedNewFlagDraft = z.object({ base: newFlag, current: newFlag })

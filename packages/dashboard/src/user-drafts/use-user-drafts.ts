@@ -5,8 +5,10 @@ import { useSession } from '../session/use-session.ts'
 import {
   createDraftStorage,
   createFlagFieldsDraftStorage,
+  createNewFlagDraftStorage,
   createSegmentDraftStorage,
   type DraftPlace,
+  type NewFlagDraftStorage,
 } from './draft-storage.ts'
 import { FlagDraftStore } from './flag-draft-store.ts'
 import { createFlagFieldsStore, type FlagFieldsStore } from './flag-fields-store.ts'
@@ -20,6 +22,8 @@ export interface UserDrafts {
   /** The drafts of the fields that a flag has in all environments. */
   readonly fields: FlagFieldsStore
   readonly segments: SegmentDraftStore
+  /** The forms of new flags, by project. */
+  readonly newFlags: NewFlagDraftStorage
 }
 
 const draftsOfSessions = new WeakMap<Session, UserDrafts>()
@@ -36,6 +40,7 @@ function userDraftsOf(session: Session): UserDrafts {
     configurations: new FlagDraftStore(createDraftStorage(store, userId), randomId),
     fields: createFlagFieldsStore(createFlagFieldsDraftStorage(store, userId)),
     segments: createSegmentDraftStore(createSegmentDraftStorage(store, userId)),
+    newFlags: createNewFlagDraftStorage(store, userId),
   }
   draftsOfSessions.set(session, drafts)
   watch(session)
@@ -53,6 +58,7 @@ function watch(session: Session): void {
     drafts?.configurations.clear()
     drafts?.fields.clear()
     drafts?.segments.clear()
+    drafts?.newFlags.clear()
   })
   window.addEventListener('beforeunload', (event) => {
     const drafts = draftsOfSessions.get(session)
@@ -60,8 +66,9 @@ function watch(session: Session): void {
   })
 }
 
-function hasChanges({ configurations, fields, segments }: UserDrafts): boolean {
-  const all = [configurations.changedPlaces(), fields.changedIds(), segments.changedIds()]
+function hasChanges({ configurations, fields, segments, newFlags }: UserDrafts): boolean {
+  const changed = [configurations.changedPlaces(), fields.changedIds(), segments.changedIds()]
+  const all: readonly (readonly unknown[])[] = [...changed, newFlags.list()]
   return all.some(({ length }) => length > 0)
 }
 

@@ -27,6 +27,7 @@ export const newFlag = {
   commentHint: 'An environment requires a comment. It is recorded in the history.',
   commentMissing: 'Enter a comment.',
   create: 'Create flag',
+  discard: 'Discard',
   nameMissing: 'Enter a name.',
   keyMissing: 'Enter a key.',
   keyTaken: 'A flag with this key already exists.',

@@ -88,6 +88,11 @@ function Form({ projectId, environments }: FormProps) {
         <Button type="submit" variant="primary" isPending={isPending} disabledReason={reason}>
           {texts.create}
         </Button>
+        {state.isChanged && (
+          <Button variant="ghost" onPress={state.discard} isDisabled={isPending}>
+            {texts.discard}
+          </Button>
+        )}
       </div>
     </form>
   )

@@ -1,14 +1,17 @@
 import type { Environment, FlagView } from '@ff/protocol/management'
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import type { Api } from '../../../api/api.ts'
 import { ApiError, type FieldIssue } from '../../../api/api-error.ts'
 import { randomId } from '../../../api/random-id.ts'
 import { showToast } from '../../../components/toast.tsx'
+import { isSame } from '../../../draft/configuration.ts'
+import { restoredHistory } from '../../../draft/history.ts'
 import { messages } from '../../../messages/messages.ts'
 import { queryKeys } from '../../../queries/query-keys.ts'
 import { useApi } from '../../../session/use-session.ts'
+import { useUserDrafts } from '../../../user-drafts/use-user-drafts.ts'
 import { emptyForm, type FlagForm, formIssues, toBody } from './flag-form.ts'
 
 /** A flag that was created, although not all of its states were set. */
@@ -31,11 +34,19 @@ export function isOnIn({ toggled }: FlagForm, { id, isProduction }: Environment)
 
 /** Returns the form of a new flag and its submission. */
 export function useNewFlag(projectId: string, environments: readonly Environment[]) {
-  const [form, setForm] = useState(emptyForm)
+  const { newFlags } = useUserDrafts()
+  const [start] = useState(emptyForm)
+  const [form, setForm] = useState<FlagForm>(() => newFlags.load({ projectId })?.current ?? start)
+  const isChanged = !isSame(form, start)
   const [issues, setIssues] = useState<readonly FieldIssue[]>([])
   const [error, setError] = useState<ApiError>()
   const isCommentRequired = environments.some(({ commentRequired }) => commentRequired)
   const creation = useCreation(projectId)
+  const isDone = creation.partly !== undefined || creation.isCreated
+  useEffect(() => {
+    if (isDone) newFlags.remove({ projectId })
+    else newFlags.save({ projectId }, restoredHistory<FlagForm>(start, form))
+  }, [newFlags, projectId, start, form, isDone])
   const submit = async () => {
     const found = formIssues(form, isCommentRequired)
     setIssues(found)
@@ -51,7 +62,13 @@ export function useNewFlag(projectId: string, environments: readonly Environment
     }
   }
   const change = (changes: Partial<FlagForm>) => setForm((before) => ({ ...before, ...changes }))
-  return { form, setForm, change, issues, error, isCommentRequired, submit, ...creation }
+  const discard = () => {
+    setForm(start)
+    setIssues([])
+    setError(undefined)
+  }
+  const own = { form, setForm, change, discard, isChanged, issues, error }
+  return { ...own, isCommentRequired, submit, ...creation }
 }
 
 /** Returns the faults that the server found, with those that belong to a field. */
@@ -69,12 +86,14 @@ function useCreation(projectId: string) {
   const idempotencyKey = useRef(randomId())
   const [isPending, setPending] = useState(false)
   const [partly, setPartly] = useState<PartlyDone>()
+  const [isCreated, setCreated] = useState(false)
   const open = (flag: FlagView) => {
     showToast(messages.newFlag.created(flag.name))
     const params = { project: projectId, flag: flag.id }
     void navigate({ to: '/p/$project/flags/$flag', params })
   }
   const finish = async (flag: FlagView, off: readonly Environment[]) => {
+    setCreated(true)
     const failed = await switchOff(api, flag, off)
     await queryClient.invalidateQueries({ queryKey: queryKeys.flagSummaries(projectId) })
     const done = off.filter(({ id }) => !failed.some(({ environment }) => environment.id === id))
@@ -106,7 +125,7 @@ function useCreation(projectId: string) {
         failed.map(({ environment }) => environment),
       ),
     )
-  return { isPending, partly, create, tryAgain, open }
+  return { isPending, isCreated, partly, create, tryAgain, open }
 }
 
 interface Creation {
