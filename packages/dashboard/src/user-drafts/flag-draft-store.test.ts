@@ -53,6 +53,18 @@ describe('FlagDraftStore', () => {
     expect(store.changedPlaces()).toEqual([place])
   })
 
+  it('A draft whose changes are published already is not restored, as in a duplicated tab', () => {
+    const session = memoryStore()
+    const before = storeOf(session)
+    before.receive(place, published)
+    before.dispatch(place, addRule)
+    const current = before.draftOf(place)?.current ?? base
+    const duplicate = storeOf(session)
+    duplicate.receive(place, { ...published, base: { ...current, revision: 2 }, etag: '"2"' })
+    expect(duplicate.changedPlaces()).toEqual([])
+    expect(rulesOf(duplicate)).toEqual([['id-1', 'Beta']])
+  })
+
   it('A draft is restored after a reload with the base and the ETag that it started from', () => {
     const session = memoryStore()
     const before = storeOf(session)

@@ -1,3 +1,4 @@
+import { findById, isSame } from '../draft/configuration.ts'
 import {
   type DraftStart,
   type FlagDraft,
@@ -47,13 +48,15 @@ export class FlagDraftStore {
 
   /**
    * Takes a configuration that was loaded. A draft with changes keeps its base; other drafts start
-   * from the loaded configuration. A draft that was stored before a reload is restored.
+   * from the loaded configuration, also one whose changes are published already, for example from
+   * the tab of which this one is a duplicate. A draft that was stored before a reload is restored.
    */
   receive(place: DraftPlace, loaded: DraftStart): void {
     const entry = this.#entries.get(keyOf(place))
     if (entry?.loadedEtag === loaded.etag) return
     const known = entry?.draft ?? this.#storage.load(place)
-    const draft = known !== undefined && isChanged(known) ? known : startFlagDraft(loaded)
+    const isKept = known !== undefined && isChanged(known) && !isPublished(known, loaded)
+    const draft = isKept ? known : startFlagDraft(loaded)
     this.#set(place, { draft, published: loaded, loadedEtag: loaded.etag })
   }
 
@@ -117,6 +120,16 @@ export class FlagDraftStore {
     this.#changedPlaces = changedPlaces
     for (const listener of this.#listeners) listener()
   }
+}
+
+/** Returns `true` if a configuration is what a draft would publish. The server adds salts. */
+function isPublished({ current }: FlagDraft, { base }: DraftStart): boolean {
+  const rollouts = current.rollouts.map((rollout) => {
+    const saved = findById(base.rollouts, rollout.id)
+    if (saved === undefined || rollout.salt !== '') return rollout
+    return { ...rollout, salt: saved.salt, startAt: rollout.startAt ?? saved.startAt }
+  })
+  return isSame({ ...current, rollouts, revision: base.revision }, base)
 }
 
 function keyOf({ environmentId, flagId }: DraftPlace): string {

@@ -1,3 +1,4 @@
+import { isSame } from '../draft/configuration.ts'
 import { type History, isChanged } from '../draft/history.ts'
 import type { DraftStorage, RecordPlace } from './draft-storage.ts'
 
@@ -54,13 +55,15 @@ export class RecordDraftStore<
 
   /**
    * Takes a record that was loaded. A draft with changes keeps its base; other drafts start from
-   * the loaded record. A draft that was stored before a reload is restored.
+   * the loaded record, also one whose changes are saved already. A draft that was stored before a reload is restored.
    */
   receive(loaded: Loaded): void {
     const entry = this.#entries.get(loaded.id)
     if (entry?.loaded === loaded) return
     const known = entry?.draft ?? this.#storage.load({ id: loaded.id })
-    if (known === undefined || !isChanged(known)) this.replace(loaded, undefined)
+    const isPublished =
+      known !== undefined && isSame(known.current, this.#kind.start(loaded).current)
+    if (known === undefined || !isChanged(known) || isPublished) this.replace(loaded, undefined)
     else this.#set({ draft: known, loaded, isOld: true })
   }
 

@@ -1,5 +1,7 @@
 import { messages } from '../../messages/messages.ts'
+import { Select } from '../select.tsx'
 import { TextField } from '../text-field.tsx'
+import { localText, replacedTime, timesOf } from './local-time.ts'
 
 /** The properties of `DateTimeField`. */
 export interface DateTimeFieldProps {
@@ -21,22 +23,43 @@ const zoneName = new Intl.DateTimeFormat(undefined, { timeZoneName: 'longOffset'
 /** A field for a date and a local time, with its zone and offset, and UTC beside it. */
 export function DateTimeField(props: DateTimeFieldProps) {
   const { label, value, onChange, error, isLabelHidden = false } = props
-  const change = (text: string) => {
-    const time = new Date(text)
-    onChange(Number.isFinite(time.getTime()) ? time.toISOString() : '')
-  }
+  const time = value === '' ? undefined : timeIn(value)
+  const text = time === undefined ? '' : localText(time)
+  const times = timesOf(text)
   const hint = value === '' ? undefined : timeInZones(value)
   return (
-    <TextField
-      type="datetime-local"
-      label={label}
-      isLabelHidden={isLabelHidden}
-      value={localText(value)}
-      onChange={change}
-      hint={hint}
-      error={error}
-    />
+    <>
+      <TextField
+        type="datetime-local"
+        label={label}
+        isLabelHidden={isLabelHidden}
+        value={text}
+        onChange={(next) => onChange(replacedTime(next, time)?.toISOString() ?? '')}
+        hint={hint}
+        error={error}
+      />
+      {times.length > 1 && (
+        <Select
+          label={messages.components.repeatedHour}
+          options={times.map((each) => ({
+            id: each.toISOString(),
+            name: timeInZones(each.toISOString()),
+          }))}
+          value={
+            times
+              .find((each) => each.getTimezoneOffset() === time?.getTimezoneOffset())
+              ?.toISOString() ?? null
+          }
+          onChange={onChange}
+        />
+      )}
+    </>
   )
+}
+
+function timeIn(value: string): Date | undefined {
+  const time = new Date(value)
+  return Number.isFinite(time.getTime()) ? time : undefined
 }
 
 /** Returns a time in words: local with its zone and offset, and in UTC. */
@@ -47,11 +70,4 @@ export function timeInZones(value: string): string {
   const { timeZone } = zoned.resolvedOptions()
   const utc = `${time.toISOString().slice(0, 16).replace('T', ' ')}`
   return messages.components.timeInZones(zoned.format(time), `${timeZone}, ${zone}`, utc)
-}
-
-function localText(value: string): string {
-  const time = new Date(value)
-  if (value === '' || !Number.isFinite(time.getTime())) return ''
-  const local = new Date(time.getTime() - time.getTimezoneOffset() * 60_000)
-  return local.toISOString().slice(0, 16)
 }

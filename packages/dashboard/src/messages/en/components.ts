@@ -19,6 +19,7 @@ export const components = {
   decrease: 'Decrease',
   noOptions: 'Nothing found',
   notANumber: 'This is not a number.',
+  repeatedHour: 'The clocks are set back: this hour occurs twice',
   ambiguous: 'Write thousands without a comma, and decimals with a point.',
   range: (min: number, max: number | undefined) =>
     max === undefined ? `At least ${min}.` : `From ${min} to ${max}.`,
