@@ -4,7 +4,7 @@ import type { StorageSession } from '@ff/storage'
 import type { NewAuditEntry } from './audit-chain.ts'
 
 /** The event types that webhooks receive: every change, but no log-ins. */
-const WEBHOOK_EVENT_TYPES = Object.entries<AuditEventRow>(auditEvents)
+export const WEBHOOK_EVENT_TYPES = Object.entries<AuditEventRow>(auditEvents)
   .filter(([, { log }]) => log !== 'logins')
   .map(([type]) => type)
 

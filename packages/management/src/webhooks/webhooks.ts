@@ -4,7 +4,7 @@ import { newId } from '@ff/server/plane'
 import type { Records } from '@ff/storage'
 import { completed } from '../changes/change-event.ts'
 import { defineUseCases } from '../changes/use-case.ts'
-import { isEventPattern } from '../changes/webhook-outbox.ts'
+import { isEventPattern, WEBHOOK_EVENT_TYPES } from '../changes/webhook-outbox.ts'
 import type { WebhookSender } from '../ports/webhook-sender.ts'
 import { listPage } from '../requests/pages.ts'
 import { assertDistinct, invalid } from '../requests/validation.ts'
@@ -103,7 +103,7 @@ function assertAllowed(
   if (unknown !== -1)
     throw invalid(
       `event_types.${unknown}`,
-      'is not an event type; use a name such as flag.updated, flag.* or *',
+      `is not an event type; use *, a resource such as flag.*, or one of ${WEBHOOK_EVENT_TYPES.join(', ')}`,
     )
   assertDistinct(eventTypes, (index) => `event_types.${index}`)
   const refusal = url === undefined ? undefined : webhookSender.refusalOf(url)
