@@ -1,14 +1,17 @@
-import type { Issue } from '@ff/core'
+import { type Issue, jsonEquals } from '@ff/core'
 import { authoringFault, flagReferenceOf, segmentIdsOf } from '@ff/core/authoring'
 import type { Condition, Flag } from '@ff/protocol/management'
 import { extensions, runInTimeSlices } from '@ff/server/plane'
 import type { Reader } from '../changes/record-writer.ts'
 import { invalidRequest } from '../requests/validation.ts'
+import { untrimmedFault } from './white-space.ts'
 
 /** Conditions of one request, with the path of their wire field. */
 export interface ConditionList {
   readonly field: string
   readonly conditions: readonly Condition[]
+  /** The conditions before the change. White space in these is accepted. */
+  readonly stored?: readonly Condition[] | undefined
 }
 
 /**
@@ -38,9 +41,11 @@ interface CheckedCondition {
 /** Checks conditions without their references. The caller can pause the work at each `yield`. */
 function* checked(lists: readonly ConditionList[]): Generator<undefined, CheckedCondition[]> {
   const all: CheckedCondition[] = []
-  for (const { field, conditions } of lists) {
+  for (const { field, conditions, stored = [] } of lists) {
     for (const [index, condition] of conditions.entries()) {
-      const fault = authoringFault(condition, extensions)
+      const isStored = stored.some((each) => jsonEquals(each, condition))
+      const untrimmed = isStored ? undefined : untrimmedFault(condition)
+      const fault = authoringFault(condition, extensions) ?? untrimmed
       all.push({ path: `${field}.${index}`, condition, fault })
       yield
     }

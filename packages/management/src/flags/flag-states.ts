@@ -12,6 +12,7 @@ import { defineUseCases } from '../changes/use-case.ts'
 import { assertDistinct, invalid } from '../requests/validation.ts'
 import { archivedFault } from './conditions.ts'
 import { loadVariations, variationIdOf } from './variations.ts'
+import { assertTrimmedTargets } from './white-space.ts'
 
 /** The use cases of flag states. */
 export const flagStateUseCases = defineUseCases({
@@ -23,7 +24,7 @@ export const flagStateUseCases = defineUseCases({
    */
   async updateFlagState({ writer, body, expectedRevision, ...path }) {
     const { state: before } = path
-    const changes = await checkedState(writer.reader, path, body)
+    const changes = await checkedState(writer.reader, path, { changes: body, stored: before })
     const after = await writer.update('flagState', before, changes, expectedRevision)
     return completed('flag_state.updated', { before, after }, { field: 'prerequisites' })
   },
@@ -52,17 +53,24 @@ export function insertFlagState(
   })
 }
 
+interface StateChange {
+  readonly changes: FlagStateChanges
+  /** The state before the change. */
+  readonly stored: FlagState
+}
+
 /**
  * Returns the changes of a flag state, in which ids replace keys. Throws `INVALID_REQUEST` if a
- * reference is not valid, or if a list contains an entry twice.
+ * reference is not valid, if a list contains an entry twice, or if a new key is not trimmed.
  */
 export async function checkedState(
   reader: Reader,
   path: { readonly project: Project; readonly flag: Flag },
-  changes: FlagStateChanges,
+  { changes, stored }: StateChange,
 ): Promise<FlagStateChanges> {
   const resolved = await resolveVariations(reader, path.flag, changes)
   assertTargets(changes)
+  assertTrimmedTargets(changes.targets ?? [], stored.targets)
   return { ...resolved, prerequisites: await resolvePrerequisites(reader, path, changes) }
 }
 

@@ -80,7 +80,10 @@ function pairs<R extends { readonly id: string }>(present: readonly R[], wanted:
 async function plannedState(planning: Planning): Promise<Records['flagState']> {
   const { reader, present, document } = planning
   const given = { defaultVariationId: null, offVariationId: null, ...lists, ...document.state }
-  return withChanges(present.state, await checkedState(reader, planning, given))
+  return withChanges(
+    present.state,
+    await checkedState(reader, planning, { changes: given, stored: present.state }),
+  )
 }
 
 const lists = { targets: [], prerequisites: [] }
@@ -122,8 +125,9 @@ async function plannedRules(planning: Planning): Promise<Records['targetingRule'
     planned.push(withChanges(frame as Records['targetingRule'], fields))
   }
   const changed = planned.flatMap(({ id, conditions }, index) => {
-    const isSame = jsonEquals(conditions, known.get(id)?.conditions ?? null)
-    return isSame ? [] : { field: `targeting_rules.${index}.conditions`, conditions }
+    const stored = known.get(id)?.conditions
+    const isSame = jsonEquals(conditions, stored ?? null)
+    return isSame ? [] : { field: `targeting_rules.${index}.conditions`, conditions, stored }
   })
   await assertConditions(reader, project.id, changed)
   return inPlaces(planned, known)

@@ -6,6 +6,7 @@ import { defineUseCases } from '../changes/use-case.ts'
 import { listPage } from '../requests/pages.ts'
 import { invalid } from '../requests/validation.ts'
 import { assertConditions } from './conditions.ts'
+import { assertTrimmed } from './white-space.ts'
 
 const MOST_KEYS_A_CALL = 10_000
 
@@ -40,7 +41,7 @@ export const segmentUseCases = defineUseCases({
   /** Changes a segment, with effect for every flag that refers to it. */
   async updateSegment({ writer, project, segment, body, expectedRevision }) {
     if (body.rules !== undefined && !jsonEquals(body.rules, segment.rules)) {
-      const lists = [{ field: 'rules', conditions: body.rules }]
+      const lists = [{ field: 'rules', conditions: body.rules, stored: segment.rules }]
       await assertConditions(writer.reader, project.id, lists)
     }
     const after = await writer.update('segment', segment, body, expectedRevision)
@@ -62,6 +63,7 @@ export const segmentUseCases = defineUseCases({
     assertKeys(body)
     writer.assertRevision('segment', segment, expectedRevision)
     const { list, add: added = [], remove: removed = [] } = body
+    assertTrimmed('add', added)
     const after = await writer.updateListedKeys(segment, { list, added, removed })
     return completed('segment.updated', { before: segment, after })
   },

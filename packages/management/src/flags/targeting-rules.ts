@@ -110,7 +110,8 @@ async function checkRule<F extends TargetingRuleChanges>(
     }
   }
   if (conditions !== undefined && !jsonEquals(conditions, is?.conditions ?? null)) {
-    await assertConditions(reader, project.id, [{ field: 'conditions', conditions }])
+    const list = { field: 'conditions', conditions, stored: is?.conditions }
+    await assertConditions(reader, project.id, [list])
   }
   return resolved
 }

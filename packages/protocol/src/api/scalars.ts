@@ -96,6 +96,9 @@ export const email = z.email('must be an e-mail address, such as ann@example.com
 /** The reference to a context attribute in rules, segments and rollouts. */
 export const attributeReference = text(512).min(1)
 
+/** The same in a request, without white space at its ends. */
+export const attributeName = text(512).trim().min(1)
+
 /** A count or an index that is never negative. */
 export const count = z.int().min(0)
 

@@ -92,9 +92,13 @@ async function fill(flags: ManagedServer, text: Text) {
     params: { projectId },
     body: {
       ...{ key: ascii(128), ...described(), rules: [condition()], keyAttribute: text(512) },
-      ...{ included: listed.slice(0, 50), excluded: listed.slice(50) },
     },
   })
+  const lists = { included: listed.slice(0, 50), excluded: listed.slice(50) }
+  for (const [list, add] of Object.entries(lists)) {
+    const body = { list: list as keyof typeof lists, add }
+    await management.changeSegmentKeys({ params: { projectId, segmentId: segment.id }, body })
+  }
   const flag = await management.createFlag({
     params: { projectId },
     body: {

@@ -50,7 +50,7 @@ export const conditionInput = z.codec(
       if (fault !== undefined) {
         context.issues.push({ code: 'custom', path: ['value'], message: fault, input })
       }
-      return { ...input, value: value ?? '' }
+      return { ...input, attribute: input.attribute.trim(), value: value ?? '' }
     },
     encode: (condition) => condition,
   },

@@ -4,6 +4,7 @@ import { pageOf } from '../envelope.ts'
 import { FLAG_STATE } from '../paths.ts'
 import { changesOf, record } from '../record.ts'
 import {
+  attributeName,
   attributeReference,
   clearable,
   id,
@@ -109,7 +110,7 @@ export type NewRollout = z.output<typeof newRolloutCodec>
 export const newRolloutCodec = record({
   name,
   strategy: rolloutStrategy,
-  bucketBy: attributeReference.optional(),
+  bucketBy: attributeName.optional(),
   salt: saltInput.optional(),
   scheme: schemeInput.optional(),
   variationId: idOrKey.optional(),
@@ -131,7 +132,7 @@ export type RolloutChanges = z.output<typeof rolloutChangesCodec>
 export const rolloutInputs = {
   name: name.optional(),
   strategy: rolloutStrategy.optional(),
-  bucketBy: clearable(attributeReference, 'user.key'),
+  bucketBy: clearable(attributeName, 'user.key'),
   salt: saltInput.optional(),
   scheme: schemeInput.optional(),
   variationId: idOrKey.nullable().optional(),

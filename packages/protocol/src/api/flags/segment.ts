@@ -4,6 +4,7 @@ import { pageOf } from '../envelope.ts'
 import { PROJECT } from '../paths.ts'
 import { changesOf, record } from '../record.ts'
 import {
+  attributeName,
   attributeReference,
   clearable,
   count,
@@ -51,7 +52,7 @@ export const newSegmentCodec = record({
   rules: conditionInputs.optional(),
   logicalOp: segmentLogicalOp.optional(),
   force: z.boolean().optional(),
-  keyAttribute: attributeReference.optional(),
+  keyAttribute: attributeName.optional(),
 })
 
 /** The body of `updateSegment`; absent fields stay unchanged. */
@@ -64,7 +65,7 @@ export const segmentChangesCodec = changesOf(fields, {
   rules: clearable(conditionInputs, []),
   logicalOp: clearable(segmentLogicalOp, 'AND'),
   force: clearable(z.boolean(), false),
-  keyAttribute: clearable(attributeReference, 'user.key'),
+  keyAttribute: clearable(attributeName, 'user.key'),
 })
 
 /** The body of `changeSegmentKeys`: keys to add to and remove from one list of a segment. */
