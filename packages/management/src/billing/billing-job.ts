@@ -1,6 +1,6 @@
 import { isFlagError } from '@ff/core'
 import type { Invoice } from '@ff/protocol/management'
-import type { Job } from '@ff/server/plane'
+import { type Job, timestampAt } from '@ff/server/plane'
 import { SYSTEM } from '../access/actors.ts'
 import { applyChange, type ChangeServices } from '../changes/apply-change.ts'
 import { completed } from '../changes/change-event.ts'
@@ -75,15 +75,36 @@ async function charge(
   invoice: Invoice,
 ): Promise<void> {
   const { id, orgId, amountDue: amountCents, periodStart, periodEnd } = invoice
-  const organization = await services.storage.find('organization', orgId)
-  if (organization === undefined) return
-  const customerId = organization.paymentCustomerId
+  const { storage } = services
+  const living = await storage.find('organization', orgId)
+  const organization = living ?? (await storage.findDeleted('organization', orgId))
+  const customerId = organization?.paymentCustomerId ?? null
   const description = `API calls beyond the plan, ${periodStart.slice(0, 10)} – ${periodEnd.slice(0, 10)}`
   const order = { amountCents, description, idempotencyKey: `overage-${id}` }
   const isAccepted =
     customerId !== null &&
     (amountCents === 0 || (await isTaken(payments.chargeOverage({ customerId, ...order }))))
-  await settle(services, invoice, isAccepted)
+  if (living === undefined) await settleOfDeleted(services, invoice, isAccepted)
+  else await settle(services, invoice, isAccepted)
+}
+
+/**
+ * Does what `settle` does for an organization that was deleted while its invoice was pending. Such
+ * an organization has no changes, and therefore no audit entries, any more.
+ */
+async function settleOfDeleted(
+  { storage, clock }: ChangeServices,
+  { id, orgId }: Invoice,
+  isAccepted: boolean,
+): Promise<void> {
+  await storage.transaction(orgId, async (session) => {
+    const before = await session.find('invoice', id)
+    if (before?.status !== PENDING) return
+    const now = timestampAt(clock)
+    const end = isAccepted ? { deletedAt: now } : { status: 'draft' as const }
+    const after = { ...end, updatedAt: now, revision: before.revision + 1 }
+    await session.update('invoice', id, after, before.revision)
+  })
 }
 
 /** Returns `false` if the provider refuses the charge. Throws if the provider is unavailable. */

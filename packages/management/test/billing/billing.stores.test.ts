@@ -398,6 +398,29 @@ describe('Billing with a payment provider', () => {
     expect(provider.charges[1]).toEqual(provider.charges[0])
   })
 
+  it.each([
+    ['charged', undefined, 0],
+    ['written off', new FlagError('INVALID_REQUEST', 'no such customer'), 1],
+  ] as const)(
+    'The pending invoice of an organization that is deleted meanwhile is %s, once',
+    async (_, refusal, drafts) => {
+      provider.failures.push(new FlagError('UNAVAILABLE', 'away'))
+      await bill()
+      expect(await invoices()).toMatchObject([{ status: 'pending' }])
+      const { platform } = tenant.tokens
+      const path = `/organizations/${tenant.orgId}`
+      expect((await world.call('DELETE', path, { token: platform })).status).toBe(200)
+      if (refusal !== undefined) provider.failures.push(refusal)
+      for (let round = 0; round < 3; round += 1) await bill()
+      expect(provider.charges).toHaveLength(2)
+      expect(provider.charges[1]).toEqual(provider.charges[0])
+      const { data } = await world.storage.list('invoice', {})
+      expect(data.map(({ status }) => status)).toEqual(
+        Array.from({ length: drafts }, () => 'draft'),
+      )
+    },
+  )
+
   it('Concurrent instances charge with the same key', async () => {
     await Promise.all(Array.from({ length: 4 }, bill))
     expect(new Set(provider.charges.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1)
