@@ -10,6 +10,8 @@ import { RunningStandalone, runCommand } from '../running-standalone.ts'
 
 /** The time for which the original and its copy run together. */
 const TOGETHER_MS = sized({ full: 300_000, small: 9_000 })
+/** The time within which an announcement that failed twice is sent again. */
+const RETRY_MS = 45_000
 /** The time within which an announcement that must not arrive would arrive. */
 const SETTLING_MS = 3000
 const ENVIRONMENT = {
@@ -111,21 +113,24 @@ async function stop(server: RunningStandalone): Promise<void> {
   expect(await server.ended).toBe(0)
 }
 
-describe('a copy of an installation', { timeout: TOGETHER_MS + 180_000 }, () => {
+describe('a copy of an installation', { timeout: TOGETHER_MS + 240_000 }, () => {
   it('A copy that runs beside the original announces and applies nothing, and after its activation only what the original has not', async () => {
     const { receiver, url: hook } = await startReceiver()
     const original = await startOriginal(receiver, hook)
     const [dueBoth, dueLater] = FLAGS
-    const applied = await schedule(original.url, dueBoth, 5000)
-    const later = await schedule(original.url, dueLater, TOGETHER_MS + 10_000)
+    const applied = await schedule(original.url, dueBoth, 10_000)
+    const later = await schedule(original.url, dueLater, TOGETHER_MS + RETRY_MS + 5000)
     const copied = await copyOf(original.folder)
     const copy = start(copied)
     const url = await copy.listening()
     receiver.isOpen = true
     await describeFlag(url, 'only in the copy')
+    const expected = ['flag.updated waits', applied].toSorted()
+    const received = () => receiver.announcements.toSorted()
+    await expect.poll(received, { timeout: RETRY_MS }).toEqual(expected)
     await pause(TOGETHER_MS)
     expect(copy.log).toContain('The store is a copy that is not active')
-    expect(receiver.announcements.toSorted()).toEqual(['flag.updated waits', applied].toSorted())
+    expect(received()).toEqual(expected)
 
     await stop(original.server)
     const { output } = await runCommand(['activate', 'discard'], { FF_DATA_DIR: copied })
@@ -146,7 +151,7 @@ describe('a copy of an installation', { timeout: TOGETHER_MS + 180_000 }, () => 
     async (way) => {
       const { receiver, url: hook } = await startReceiver()
       const original = await startOriginal(receiver, hook)
-      const due = await schedule(original.url, FLAGS[0], 1500)
+      const due = await schedule(original.url, FLAGS[0], 4000)
       await stop(original.server)
       receiver.isOpen = true
       const moved = await copyOf(original.folder)
