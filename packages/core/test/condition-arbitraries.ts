@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import type { ConditionDefinition } from '../src/index.ts'
 
-const WORDS = ['pro', 'free', 'DE', '42', 'user-1', 'user-2', '']
+const WORDS = ['pro', 'free', 'DE', '42', '9007199254740992', 'user-1', 'user-2', '']
 const LISTS = [
   ...['["pro","DE"]', '["pro",42,"user-1"]', '["free","pro",["pro",7]]', '[]', '[null]'],
-  ...['["free",1e999,true]', '["user-1","user-1","user-2",-0]'],
+  ...['["free",1e999,true]', '["user-1","user-1","user-2",-0]', '["9007199254740992","pro"]'],
 ]
 
 /** Conditions on certain attributes, whose values are near each other's borders. */

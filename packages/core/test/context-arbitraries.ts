@@ -21,7 +21,7 @@ const elements = (values: readonly JsonValue[]) =>
 /** Values of attributes, near the borders of the conditions in `condition-arbitraries.ts`. */
 const ATTRIBUTE_VALUES = {
   plan: fc.constantFrom<JsonValue>('pro', 'free', null, ['pro', 7]),
-  tags: elements(['pro', 'free', 7, 42, '42', true, null, ['pro', 7], { a: 1 }]),
+  tags: elements(['pro', 'free', 7, 42, 2 ** 53, '42', true, null, ['pro', 7], { a: 1 }]),
   age: elements([
     ...[17, 42, '42', 42.00000000000001, 41.99999999999999, 18, 0, -0, 5e-324, 0.1 + 0.2, 0.3],
     ...[Number.MAX_VALUE, -Number.MAX_VALUE, ' 42 ', '17.0', '1e999', 'forty', true],

@@ -151,6 +151,7 @@ describe.each([
       'PublishedDefinitions',
       'authoringFault',
       'conditionFault',
+      'containsInexact',
       'definitionFaultIncrementally',
       'findErrors',
       'findIssues',

@@ -155,7 +155,8 @@ class Port {
     if (list === undefined) return undefined
     if (found === null) return false
     const all: readonly Json[] = Array.isArray(found) ? [found, ...found] : [found]
-    return all.some((each) => list.some((text) => equals(each, text))) === isPositive
+    if (all.some((each) => list.some((text) => equals(each, text)))) return isPositive
+    return all.some(isBeyondExact) ? undefined : !isPositive
   }
 }
 
@@ -221,9 +222,20 @@ function listOf(text: string): readonly string[] | undefined {
 
 function equals(value: Json, text: string): boolean {
   if (typeof value === 'string') return value === text
-  if (typeof value !== 'object') return JSON.stringify(value) === text
+  if (typeof value !== 'object') return !isBeyondExact(value) && JSON.stringify(value) === text
   const wanted = parse(text)
-  return typeof wanted === 'object' && wanted !== null && sorted(value) === sorted(wanted)
+  if (typeof wanted !== 'object' || wanted === null) return false
+  return sorted(value) === sorted(wanted) && !parts(value).some(isBeyondExact)
+}
+
+function isBeyondExact(value: Json): boolean {
+  return Number.isInteger(value) && Math.abs(Number(value)) >= 2 ** 53
+}
+
+/** Returns a value and all values in it. */
+function parts(value: Json): readonly Json[] {
+  const within = typeof value === 'object' && value !== null ? Object.values(value) : []
+  return [value, ...within.flatMap(parts)]
 }
 
 function parse(text: string): Json | undefined {

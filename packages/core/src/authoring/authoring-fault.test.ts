@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { isExactNumber } from '../model/json.ts'
 import { isOperator, operators } from '../operators/operator.ts'
 import { re2 } from '../regex.ts'
-import { authoringFault, isExactNumber } from './authoring-fault.ts'
+import { authoringFault } from './authoring-fault.ts'
 import { conditionFault } from './condition-fault.ts'
 
 const EXTENSIONS = { regex: re2 }

@@ -1,6 +1,6 @@
 import type { ConditionDefinition } from '../model/definition.ts'
 import type { Extensions } from '../model/extensions.ts'
-import type { JsonArray, JsonObject, JsonValue } from '../model/json.ts'
+import { isExactNumber, type JsonArray, type JsonObject, type JsonValue } from '../model/json.ts'
 import { clip, quote } from '../model/quote.ts'
 import { parseNetwork } from '../operators/cidr.ts'
 import {
@@ -27,11 +27,6 @@ export function authoringFault(
   extensions: Extensions = {},
 ): string | undefined {
   return intentFault(definition, 0) ?? conditionFault(definition, extensions)
-}
-
-/** Returns `true` if a number is finite and, if it is an integer, less than 2^53 in magnitude. */
-export function isExactNumber(number: number): boolean {
-  return Number.isSafeInteger(number) || (Number.isFinite(number) && !Number.isInteger(number))
 }
 
 /** The value of a condition, and the form of the value that the operator expects. */

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../model/json.ts'
+import { isInexact, type JsonArray, type JsonValue } from '../model/json.ts'
 import { scalarText, scalarTexts } from '../operators/comparison.ts'
 import { holdsFor } from '../operators/condition.ts'
 import { copy, type IndexBits } from './bit-set.ts'
@@ -49,14 +49,15 @@ function placeOf(
 ): number | undefined {
   const { scale, searches, missing, unlisted } = index
   if (value === undefined) return missing
-  if (searches?.kind.place === 'element')
-    return Array.isArray(value)
-      ? searches.placeOfElements(scalarTexts(value), unlisted, sets)
-      : missing
+  if (searches?.kind.place === 'element') {
+    if (!Array.isArray(value)) return missing
+    const texts = exactTexts(value)
+    return texts && searches.placeOfElements(texts, unlisted, sets)
+  }
   if (searches !== undefined && typeof value === 'string')
     return searches.placeOf(value, unlisted, sets)
   if (searches === undefined && scale === undefined) {
-    const text = scalarText(value)
+    const text = isInexact(value) ? undefined : scalarText(value)
     return text === undefined ? undefined : (index.byText.get(text) ?? unlisted)
   }
   if (typeof value === 'object') return undefined
@@ -65,15 +66,24 @@ function placeOf(
   return Number.isNaN(position) ? undefined : index.places[countUpTo(index.limits, position)]
 }
 
+/**
+ * Returns the scalars of an array as texts. `undefined` if one of its elements is inexact, so that
+ * its text must not be compared.
+ */
+function exactTexts(array: JsonArray): readonly string[] | undefined {
+  return array.some(isInexact) ? undefined : scalarTexts(array)
+}
+
 function keepRowsOneByOne(index: ValueIndex, value: JsonValue | undefined, rows: Int32Array): void {
   // All conditions use the same set.
-  const texts = Array.isArray(value) ? new Set(scalarTexts(value)) : undefined
+  const texts = Array.isArray(value) ? exactTexts(value) : undefined
+  const set = texts && new Set(texts)
   for (const [number, condition] of index.conditions.entries()) {
     const row = index.rows[number] ?? 0
     const word = rows[row >>> 5] ?? 0
     const bit = 1 << (row & 31)
     if ((word & bit) === 0) continue
-    const holds = texts && condition.stringSet?.holdsForAny(texts)
+    const holds = set && condition.stringSet?.holdsForAny(set)
     if (!(holds ?? holdsFor(condition, value))) rows[row >>> 5] = word & ~bit
   }
 }

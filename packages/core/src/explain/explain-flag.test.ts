@@ -9,6 +9,7 @@ import {
 import { compileFlagSet } from '../evaluation/flag-set.ts'
 import type { EvaluationContext } from '../model/context.ts'
 import type { FlagDefinition, SegmentDefinition } from '../model/definition.ts'
+import type { JsonValue } from '../model/json.ts'
 import { bucketOf } from '../rollouts/bucket.ts'
 import { explainFlag } from './explain-flag.ts'
 import type { ExplanationStep } from './explanation.ts'
@@ -149,6 +150,21 @@ describe('explainFlag', () => {
       '  user.key "user-1" is in bucket 17502, which lies in 0…40000 of "on".',
       'Serves "on" (SPLIT).',
     ])
+  })
+
+  it('The step of a condition says that an integer of 2^53 or more is not exact', () => {
+    const conditions = [{ attribute: 'id', operator: 'eq', value: '9007199254740992' }]
+    const flag = flagDefinition('a', { rules: [ruleDefinition({ conditions })] })
+    const stepFor = (id: JsonValue) =>
+      explain([flag], { kind: 'user', id } as EvaluationContext).steps[1]?.steps?.[0]
+    expect(stepFor([2 ** 53])).toMatchObject({
+      outcome: 'not_held',
+      text:
+        'id eq "9007199254740992": does not hold; ' +
+        'it is [9007199254740992], but an integer of 2^53 or more is not exact and equals nothing.',
+      isInexact: true,
+    })
+    expect(stepFor('9007199254740992')).not.toHaveProperty('isInexact')
   })
 
   it('The step of an in_bucket condition describes the key of the context', () => {

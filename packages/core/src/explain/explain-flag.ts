@@ -14,7 +14,7 @@ import type {
 import { readAttribute, readBucketingKey, toKeyText } from '../model/attribute.ts'
 import type { EvaluationContext } from '../model/context.ts'
 import { type Incremental, runToEnd } from '../model/incremental.ts'
-import { isJsonObject } from '../model/json.ts'
+import { containsInexact, isJsonObject } from '../model/json.ts'
 import { clip, jsonExcerpt, quote, textOf } from '../model/quote.ts'
 import { type CompiledCondition, matchesCondition } from '../operators/condition.ts'
 import { TracedEvaluation } from './evaluate-detail.ts'
@@ -173,8 +173,11 @@ class Explainer {
       return { text: `the context is in ${isIn ? 'one' : 'none'} of these segments`, fields: {} }
     }
     const attribute = (isKey ? readBucketingKey : readAttribute)(this.#evaluator.context, reference)
-    const found = attribute === undefined ? null : jsonExcerpt(attribute)
-    return { text: found === null ? 'it is missing' : `it is ${found}`, fields: { found } }
+    if (attribute === undefined) return { text: 'it is missing', fields: { found: null } }
+    const found = jsonExcerpt(attribute)
+    return containsInexact(attribute)
+      ? { text: `it is ${found}, ${WHY_UNEQUAL}`, fields: { found, isInexact: true as const } }
+      : { text: `it is ${found}`, fields: { found } }
   }
 
   #segmentStep(segmentId: string): ExplanationStep {
@@ -223,6 +226,8 @@ class Explainer {
 }
 
 type Result = Pick<ExplanationStep, 'outcome' | 'text'>
+
+const WHY_UNEQUAL = 'but an integer of 2^53 or more is not exact and equals nothing'
 
 const NO_MATCH: Result = { outcome: 'not_held', text: 'The rule does not match.' }
 

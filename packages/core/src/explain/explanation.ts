@@ -52,6 +52,11 @@ export interface ExplanationStep {
    * The value of the attribute or bucketing key, as shortened JSON text. `null` if it is missing.
    */
   readonly found?: string | null
+  /**
+   * `true` if the value of the attribute is or contains an integer of 2^53 or more in magnitude, which
+   * is not exact, so that no condition on equality matches it.
+   */
+  readonly isInexact?: true
   /** The bucket of the context, an integer in 0…99,999. */
   readonly bucket?: number
   /** The range that contains the bucket: `from <= bucket < to`. */

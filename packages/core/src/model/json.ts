@@ -16,6 +16,34 @@ export function isJsonObject(value: unknown): value is JsonObject {
 }
 
 /**
+ * Returns `true` if a value is an integer of 2^53 or more in magnitude. Such a number can be the
+ * rounded form of another integer.
+ */
+export function isInexact(value: JsonValue): boolean {
+  return Number.isInteger(value) && !Number.isSafeInteger(value)
+}
+
+/** Returns `true` if a number is finite and, if it is an integer, less than 2^53 in magnitude. */
+export function isExactNumber(number: number): boolean {
+  return Number.isFinite(number) && !isInexact(number)
+}
+
+/**
+ * Returns `true` if a value is or contains an inexact number. Accepts deeply nested values, and
+ * objects that contain themselves.
+ */
+export function containsInexact(value: JsonValue): boolean {
+  // The loop visits the values that are added meanwhile, each of them once.
+  const values = new Set([value])
+  for (const each of values) {
+    if (isInexact(each)) return true
+    if (Array.isArray(each)) for (const element of each) values.add(element)
+    else if (isJsonObject(each)) for (const member of Object.values(each)) values.add(member)
+  }
+  return false
+}
+
+/**
  * Returns `true` if two JSON values are deeply equal. The order of properties does not matter, and
  * only own properties are compared. Does not overflow the stack for deeply nested values.
  */

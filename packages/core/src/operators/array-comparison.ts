@@ -1,4 +1,10 @@
-import { isJsonObject, type JsonArray, type JsonValue } from '../model/json.ts'
+import {
+  containsInexact,
+  isInexact,
+  isJsonObject,
+  type JsonArray,
+  type JsonValue,
+} from '../model/json.ts'
 import {
   asStructure,
   type Comparison,
@@ -25,14 +31,21 @@ import { asWritten } from './text-comparison.ts'
 export const containsAll: Comparison = ofArray('list', (value, means) => {
   if (readList(value) === undefined) return undefined
   const wanted = means.lazily(() => (readList(value) ?? []).map(wantedOf))
-  return (array) => wanted().length > 0 && areAllIn(array, wanted())
+  return (array) => {
+    if (wanted().length === 0) return false
+    return areAllIn(array, wanted()) || (array.some(isInexact) ? 'unreadable' : false)
+  }
 })
 
 /** Matches an array that contains no value of a list. */
 export const containsNone: Comparison = ofArray('list', (value, means) => {
   if (readList(value) === undefined) return undefined
   const unwanted = means.lazily(() => new LiteralSet(readList(value) ?? [], asWritten))
-  return (array) => !array.some((each) => unwanted().has(each))
+  return (array) => {
+    const results = array.map((each) => unwanted().compare(each))
+    if (results.includes(true)) return false
+    return results.includes('unreadable') ? 'unreadable' : true
+  }
 })
 
 const equalSize = numeric((size, wanted) => size === wanted)
@@ -131,6 +144,10 @@ function wantedOf(literal: JsonValue): Wanted {
   return { text: scalarText(literal), structure: structureIn(literal) }
 }
 
+function exactText(value: JsonValue): string | undefined {
+  return isInexact(value) ? undefined : scalarText(value)
+}
+
 /** The number of wanted values up to which a search is faster than a set. */
 const FEW = 4
 
@@ -138,15 +155,15 @@ function areAllIn(array: JsonArray, wanted: readonly Wanted[]): boolean {
   const isShort = array.length * wanted.length <= FEW * FEW
   if (isShort && wanted.every(({ structure }) => structure === undefined)) {
     return wanted.every(
-      ({ text }) => text !== undefined && array.some((each) => scalarText(each) === text),
+      ({ text }) => text !== undefined && array.some((each) => exactText(each) === text),
     )
   }
-  const texts = new Set(array.map(scalarText))
+  const texts = new Set(array.map(exactText))
   const structures = new StructureSet()
   if (wanted.some(({ structure }) => structure !== undefined)) {
     for (const each of array) {
       const structure = asStructure(each)
-      if (structure !== undefined) structures.add(structure)
+      if (structure !== undefined && !containsInexact(structure)) structures.add(structure)
     }
   }
   return wanted.every(({ text, structure }) => {

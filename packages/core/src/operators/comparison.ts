@@ -9,8 +9,8 @@ export type Test = (value: JsonValue) => TestResult
 
 /**
  * The result of a test. `undefined` if the attribute has another type than the operator compares.
- * `unreadable` if the comparison would cost too much. In this case, the condition does not match,
- * even if it is negated.
+ * `unreadable` if the comparison would cost too much, or if the attribute is a number that is not
+ * exact. In this case, the condition does not match, even if it is negated.
  */
 export type TestResult = boolean | undefined | 'unreadable'
 

@@ -1,4 +1,4 @@
-import type { JsonArray, JsonValue } from '../model/json.ts'
+import { containsInexact, isInexact, type JsonArray, type JsonValue } from '../model/json.ts'
 import {
   asStructure,
   type Comparison,
@@ -6,31 +6,33 @@ import {
   parseArray,
   parseStructure,
   scalarText,
+  type TestResult,
 } from './comparison.ts'
 import { StructureSet } from './structure-set.ts'
 
 /**
  * Creates a comparison that matches a value with the same text as the value of the condition. If
- * this text is a JSON array or object, an equal array or object also matches.
+ * this text is a JSON array or object, an equal array or object also matches. An inexact number is
+ * unreadable.
  */
 export function equality(fold: Fold): Comparison {
   return {
     expects: 'text',
     read: (value, means) => {
       const literals = means.lazily(() => new LiteralSet([value], fold))
-      return (candidate) => literals().has(candidate)
+      return (candidate) => literals().compare(candidate)
     },
   }
 }
 
-/** Creates a comparison that matches any value of a list. */
+/** Creates a comparison that matches any value of a list. An inexact number is unreadable. */
 export function membership(fold: Fold): Comparison {
   return {
     expects: 'list',
     read: (value, means) => {
       if (readList(value) === undefined) return undefined
       const literals = means.lazily(() => new LiteralSet(readList(value) ?? [], fold))
-      return (candidate) => literals().has(candidate)
+      return (candidate) => literals().compare(candidate)
     },
   }
 }
@@ -60,10 +62,15 @@ export class LiteralSet {
     }
   }
 
-  /** Returns `true` if the value equals one of the literals. */
-  has(value: JsonValue): boolean {
+  /**
+   * Returns `true` if the value equals one of the literals. An inexact number is unreadable, and an
+   * array or object that contains one equals no literal.
+   */
+  compare(value: JsonValue): TestResult {
+    if (isInexact(value)) return 'unreadable'
     const text = scalarText(value)
-    return text === undefined ? this.#structures.has(value) : this.#texts.has(this.#fold(text))
+    if (text !== undefined) return this.#texts.has(this.#fold(text))
+    return this.#structures.has(value) && !containsInexact(value)
   }
 }
 

@@ -100,6 +100,7 @@ export class ValueReader implements Means {
 
 /**
  * Tests an array as a whole and element by element. The array matches if one of the tests matches.
+ * Otherwise, it is unreadable if one of the tests has this result.
  */
 function testArray(test: Test, array: JsonArray): TestResult {
   const whole = test(array)
@@ -108,7 +109,8 @@ function testArray(test: Test, array: JsonArray): TestResult {
   for (const element of array) {
     const result = test(element)
     if (result === true) return true
-    outcome ??= result
+    if (result === 'unreadable') outcome = result
+    else outcome ??= result
   }
   return outcome
 }

@@ -116,7 +116,9 @@ function conditionWords(step: ExplanationStep, names: ExplanationNames): StepWor
     const isSegment = operator === 'in_segment' || operator === 'not_in_segment'
     return { sentence, detail: isSegment ? undefined : textSentence(step) }
   }
-  return { sentence, detail: found === null ? words.missing : words.found(shown(found)) }
+  if (found === null) return { sentence, detail: words.missing }
+  const detail = step.isInexact ? words.foundInexact : words.found
+  return { sentence, detail: detail(shown(found)) }
 }
 
 /** The negation of a condition is only in its text, in front of the attribute and the operator. */

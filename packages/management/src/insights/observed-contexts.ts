@@ -1,9 +1,11 @@
 import { sha256 } from '@ff/server/plane'
+import type { Records } from '@ff/storage'
 import { type NoIds, organizationOf } from '../access/paths.ts'
 import { completed } from '../changes/change-event.ts'
 import { defineChange, defineQuery } from '../changes/use-case.ts'
 import { given, rangeOf } from '../requests/filters.ts'
 import { listPage } from '../requests/pages.ts'
+import { inexactAttributes } from './inexact-attributes.ts'
 
 /** The id of an environment or an organization; no id for the whole installation. */
 type ObservedIds = { readonly environmentId: string } | { readonly orgId: string } | NoIds
@@ -27,7 +29,13 @@ export const observedContextUseCases = {
       const where = given({ environmentId, orgId, kind, evaluationSuccess: success })
       const range = rangeOf<'observedContext'>('lastSeen', query)
       const list = { where, range, sortBy: 'lastSeen', direction: 'desc' } as const
-      return listPage(storage, 'observedContext', { ...list, query: { page: query.page, limit } })
+      const read = { ...list, query: { page: query.page, limit } }
+      const { data, meta } = await listPage(storage, 'observedContext', read)
+      const toResource = (record: Records['observedContext']) => {
+        const inexact = inexactAttributes(record.contextJson)
+        return inexact.length === 0 ? record : { ...record, inexactAttributes: inexact }
+      }
+      return { data: data.map(toResource), meta }
     },
   }),
 

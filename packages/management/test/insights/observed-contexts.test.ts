@@ -4,6 +4,7 @@ import { call, evaluate } from '../../../server/test/call.ts'
 import { type MetricsShop, openMetricsShop } from '../world/metrics-shop.ts'
 import type { Json } from '../world/world.ts'
 
+const PLATFORM = { id: 'test', email: '', name: 'Test', role: 'platform', orgId: null } as const
 const PATH = '/contexts/observed-contexts'
 const START = '2030-01-01T00:00:00.000Z'
 
@@ -48,6 +49,18 @@ describe('GET /contexts/observed-contexts', () => {
       source: 'rest',
       deleted_at: null,
     })
+  })
+
+  it('An observed context lists the attributes with integers that are not exact', async () => {
+    await shop.flags.as(PLATFORM).updateEnvironment({
+      params: { projectId: shop.mine.projectId, environmentId: shop.mine.live },
+      body: { contextPrivacy: 'all' },
+    })
+    await shop.clock.advance(10_000)
+    await see({ ...user('ada'), id: 2 ** 53, ids: [{ id: -1e300 }], exact: 2 ** 53 - 1 })
+    await see({ kind: 'multi', user: { key: 'bob', id: 2 ** 53 }, shop: { key: 's', open: true } })
+    const inexact = (await list()).data.map(({ inexact_attributes }: Json) => inexact_attributes)
+    expect(inexact).toEqual([['user.id'], ['id', 'ids']])
   })
 
   it('Observed contexts are returned in pages of 20 by default', async () => {

@@ -214,7 +214,7 @@ export interface Records {
   idempotencyRecord: IdempotencyRecord
   webhook: Webhook & Sealed
   webhookDelivery: WebhookDelivery
-  observedContext: ObservedContext & Findable & Reduced
+  observedContext: Omit<ObservedContext, 'inexactAttributes'> & Findable & Reduced
   userSketch: UserSketch
 }
 

@@ -20,6 +20,8 @@ const steps = {
   ruleSkipped: (rule: number) =>
     phrase`Rule ${rule} matches, but serves nothing to this context. The next rule is tried.`,
   found: (found: Fragment) => phrase`It is ${found}.`,
+  foundInexact: (found: Fragment) =>
+    phrase`It is ${found}. An integer of 2⁵³ or more is not exact, so it equals nothing.`,
   missing: plain('It is missing.'),
   flagServes: (served: Sentence) => phrase`The flag serves ${served}.`,
   inSegment: (segment: Fragment) => phrase`The context is in segment ${segment}.`,

@@ -19,6 +19,12 @@ export const observedContextCodec = record(
     hash: z.string(),
     /** The context without the attributes that `context_privacy` of the environment excludes. */
     contextJson: z.json(),
+    /**
+     * The attributes whose values are or contain integers of 2^53 or more in magnitude, such as `id`,
+     * or `user.id` in a multi-context. Such an integer can be the rounded form of another one, so no
+     * condition on equality matches it. Absent if there are none.
+     */
+    inexactAttributes: z.array(z.string()).readonly().exactOptional(),
     firstSeen: timestamp,
     lastSeen: timestamp,
     seenCount: count,

@@ -70,6 +70,7 @@ export const explanationStepCodec: Wire<ExplanationStep> = record({
   operator: z.string().exactOptional(),
   value: z.string().exactOptional(),
   found: z.string().nullable().exactOptional(),
+  isInexact: z.literal(true).exactOptional(),
   bucket: count.exactOptional(),
   range: range.exactOptional(),
   steps: z.lazy(() => z.array(explanationStepCodec).readonly()).exactOptional(),
