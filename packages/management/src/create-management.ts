@@ -52,7 +52,8 @@ export function createManagement(options: ManagementOptions): ManagementPlane<As
 function connect(options: CheckedOptions, server: ServerServices): ConnectedManagementPlane<As> {
   const { administrator, payments, passwordHasher, webhookSender, secretKeys } = options
   const { identifyUser, identityProvider } = options
-  const { storage, changeFeed, recentEvents, clock, logger, basePath, start, jobsAreOff } = server
+  const { storage, changeFeed, recentEvents, instance, clock, logger, basePath } = server
+  const { start, jobsAreOff } = server
   const publicUrl = options.publicUrl && options.publicUrl.replace(/\/$/, '') + basePath
   const { issued, credentialAttempts, logIn } = createAuthentication(options, server, publicUrl)
   const secretBox = secretKeys && new SecretBox(secretKeys)
@@ -60,15 +61,14 @@ function connect(options: CheckedOptions, server: ServerServices): ConnectedMana
   const projectStreams = new ProjectStreams(server)
   const useCases = createUseCases({
     ...{ logIn, issued, payments, webhookSender, secretBox, auditWalks, recentEvents, publicUrl },
-    ...{ identifyUser, identityProvider, instance: server.instance, projectStreams },
+    ...{ identifyUser, identityProvider, instance, projectStreams },
     previews: new Previews(server),
   })
   const changeServices: ChangeServices = {
-    ...{ storage, changeFeed, recentEvents, clock, logger },
+    ...{ storage, changeFeed, recentEvents, instance, clock, logger },
     publishCheck: new PublishCheck(),
     // A closure, because the dispatcher is created later: it depends on the use cases.
     wakeWebhooks: () => webhooks.wake(),
-    serveVersion: (environmentId, version) => server.instance.serve(environmentId, version),
   }
   const as: As = (actor) => bindUseCases(useCases, { services: changeServices, start, actor })
   const webhooks = new WebhookDispatcher({

@@ -78,9 +78,9 @@ export class FlagServer<As = unknown> {
     const updates = new FlagSetUpdates({ ...options, cache })
     const keys = new SdkKeyVerifier({ ...options, saved })
     const reporter = new InstanceReporter({ ...options, cache, sessions })
-    const instance = new Instance({ ...options, cache, sessions, reporter })
-    const limiter = new RequestLimiter({ ...options, limiter: options.rateLimiter, instance })
     const usage = new UsageRecorder({ ...options, cache, metrics })
+    const instance = new Instance({ ...options, cache, sessions, reporter, usage })
+    const limiter = new RequestLimiter({ ...options, limiter: options.rateLimiter, instance })
     const scheduler = new EvaluationScheduler({ clock, limiter })
     const budget = new ClientBudget({ clients: maxLiveClients, bytes: maxHeldContextBytes })
     const [start, whenReady] = [() => this.start(), () => this.#whenReady()]

@@ -4,16 +4,18 @@ import { SDK_KEY_KINDS } from './access/scope.ts'
 import type { InstanceReporter } from './convergence/instance-reporter.ts'
 import type { FlagSetCache } from './evaluation/flag-set-cache.ts'
 import type { SessionRegistry } from './live/session-registry.ts'
+import type { UsageRecorder } from './usage/usage-recorder.ts'
 
 interface InstanceOptions {
   readonly cache: FlagSetCache
   readonly sessions: SessionRegistry
   readonly reporter: InstanceReporter
   readonly instanceReports: InstanceReports
+  readonly usage: Pick<UsageRecorder, 'flush'>
 }
 
 /**
- * The flag sets and live clients of this process. Other processes may serve the same environments.
+ * The flag sets, live clients and usage of this process. Other processes may serve the same environments.
  */
 export class Instance {
   readonly #options: InstanceOptions
@@ -45,6 +47,11 @@ export class Instance {
    */
   serve(environmentId: string, version: number): Promise<void> {
     return this.#options.cache.refresh(environmentId, version)
+  }
+
+  /** Writes the usage that this process has counted. Resolves when the attempt has ended. */
+  writeUsage(): Promise<void> {
+    return this.#options.usage.flush()
   }
 
   /**

@@ -145,6 +145,8 @@ async function settle(
       await session.update('paymentEvent', taken.id, { settledEventId: taken.eventId })
     },
   }
+  // The calls before the change belong to the period before it.
+  await services.instance.writeUsage()
   const isTaken = await applyChange(services, request, async (writer, { organization }) => {
     // Another delivery could have stored a newer event in the meantime.
     const newest = (await writer.reader.find('paymentEvent', last.id)) ?? last

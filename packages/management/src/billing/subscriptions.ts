@@ -5,7 +5,7 @@ import { withApiUsage } from '../changes/api-usage.ts'
 import { type CompletedChange, completed } from '../changes/change-event.ts'
 import { findPlan, trialStateOf } from '../changes/quotas.ts'
 import type { Reader } from '../changes/record-writer.ts'
-import { defineUseCases } from '../changes/use-case.ts'
+import { defineChange, defineUseCases } from '../changes/use-case.ts'
 import { invalid } from '../requests/validation.ts'
 import { daysAfter } from './billing-period.ts'
 import { overageOf } from './overage.ts'
@@ -13,51 +13,53 @@ import { changePlan, type Trial } from './plan-change.ts'
 import { priceIdsOf } from './plans.ts'
 
 /** The use cases of subscriptions. */
-export const subscriptionUseCases = defineUseCases({
-  /** Returns the usage of an organization and the limits of its plan. */
-  async getOrganizationUsage({ storage, now, organization: stored }) {
-    const [organization = stored] = await withApiUsage(storage, [stored])
-    const { apiUsage, periodStart, currentPeriodEnd, trialStartsAt, trialEndsAt } = organization
-    const plan = await findPlan(storage, organization)
-    const trial = trialStateOf(organization, new Date(now).toISOString())
-    // A trial is free, regardless of the usage.
-    const terms = trial === 'none' ? plan : plan && { ...plan, overageRateEurCents: 0 }
-    const { freeCalls, blocks, eurCents } = overageOf(terms, apiUsage)
-    return {
-      planId: plan?.id ?? null,
-      projectCount: organization.projectCount,
-      maxProjects: plan?.maxProjects ?? null,
-      environmentCount: organization.environmentCount,
-      maxEnvironments: plan?.maxEnvironments ?? null,
-      flagCount: organization.flagCount,
-      maxFlags: plan?.maxFlags ?? null,
-      apiUsage,
-      maxApiCalls: plan?.maxApiCalls ?? null,
-      graceBufferPct: plan?.graceBufferPct ?? 0,
-      freeApiCalls: freeCalls,
-      overageBlocks: blocks,
-      overageEurCents: eurCents,
-      periodStart: periodStart ?? trialStartsAt,
-      periodEnd: currentPeriodEnd ?? trialEndsAt,
-      trial,
-    }
-  },
+export const subscriptionUseCases = {
+  ...defineUseCases({
+    /** Returns the usage of an organization and the limits of its plan. */
+    async getOrganizationUsage({ storage, now, organization: stored }) {
+      const [organization = stored] = await withApiUsage(storage, [stored])
+      const { apiUsage, periodStart, currentPeriodEnd, trialStartsAt, trialEndsAt } = organization
+      const plan = await findPlan(storage, organization)
+      const trial = trialStateOf(organization, new Date(now).toISOString())
+      // A trial is free, regardless of the usage.
+      const terms = trial === 'none' ? plan : plan && { ...plan, overageRateEurCents: 0 }
+      const { freeCalls, blocks, eurCents } = overageOf(terms, apiUsage)
+      return {
+        planId: plan?.id ?? null,
+        projectCount: organization.projectCount,
+        maxProjects: plan?.maxProjects ?? null,
+        environmentCount: organization.environmentCount,
+        maxEnvironments: plan?.maxEnvironments ?? null,
+        flagCount: organization.flagCount,
+        maxFlags: plan?.maxFlags ?? null,
+        apiUsage,
+        maxApiCalls: plan?.maxApiCalls ?? null,
+        graceBufferPct: plan?.graceBufferPct ?? 0,
+        freeApiCalls: freeCalls,
+        overageBlocks: blocks,
+        overageEurCents: eurCents,
+        periodStart: periodStart ?? trialStartsAt,
+        periodEnd: currentPeriodEnd ?? trialEndsAt,
+        trial,
+      }
+    },
+  }),
 
   /** Sets the plan of an organization, starts a trial, or removes the plan. */
-  async setOrganizationPlan({
-    writer,
-    organization,
-    body,
-    expectedRevision,
-  }): Promise<CompletedChange<Organization>> {
-    const before = await writer.addPendingCalls(organization)
-    writer.assertRevision('organization', before, expectedRevision)
-    const plan = await requirePlan(writer.reader, body.planId)
-    const trial = body.trial === true ? trialOf(before, plan, writer.now) : null
-    const after = await changePlan(writer, before, { plan, trial })
-    return completed('organization.plan_changed', { before, after })
-  },
-})
+  setOrganizationPlan: defineChange('setOrganizationPlan', {
+    // The calls before the change belong to the period before it.
+    prepare: ({ services }) => services.instance.writeUsage(),
+    async run(argument): Promise<CompletedChange<Organization>> {
+      const { writer, organization, body, expectedRevision } = argument
+      const before = await writer.addPendingCalls(organization)
+      writer.assertRevision('organization', before, expectedRevision)
+      const plan = await requirePlan(writer.reader, body.planId)
+      const trial = body.trial === true ? trialOf(before, plan, writer.now) : null
+      const after = await changePlan(writer, before, { plan, trial })
+      return completed('organization.plan_changed', { before, after })
+    },
+  }),
+}
 
 /**
  * Returns the plan with this id, or with this product id or price id at the payment provider;

@@ -1,15 +1,14 @@
-import { type Clock, type Logger, within } from '@ff/server/plane'
+import { type Clock, type Instance, type Logger, within } from '@ff/server/plane'
 import type { ChangeFeed, FlagSetChange, RecentEvents, Records } from '@ff/storage'
 import { chainIn } from './audit-chain.ts'
 
-/** The services that learn of a change after its commit. */
+/** The services that are used after the commit of a change. */
 export interface AnnouncementServices {
   readonly changeFeed: ChangeFeed
   readonly recentEvents?: RecentEvents | undefined
   readonly clock: Clock
   readonly logger: Logger
-  /** Loads a version in this process if it serves the environment. Rejects if this fails. */
-  serveVersion(environmentId: string, version: number): Promise<void>
+  readonly instance: Pick<Instance, 'serve' | 'writeUsage'>
 }
 
 /** What a change has committed. */
@@ -27,11 +26,11 @@ const SERVE_WITHIN_MS = 250
  * Never throws: a version that cannot be loaded now is loaded later.
  */
 export async function serve(
-  { serveVersion, logger, clock }: AnnouncementServices,
+  { instance, logger, clock }: AnnouncementServices,
   { hints }: Pick<Committed, 'hints'>,
 ): Promise<void> {
   const served = hints.map(async (hint) => {
-    if (hint.type === 'flagSet') await serveVersion(hint.environmentId, hint.version)
+    if (hint.type === 'flagSet') await instance.serve(hint.environmentId, hint.version)
   })
   const all = Promise.allSettled(served)
   if ((await within(all, { clock, ms: SERVE_WITHIN_MS })) !== undefined) return

@@ -60,7 +60,7 @@ export async function applyToDraft(
     changeFeed: { publish: async () => undefined, subscribe: async () => async () => undefined },
     publishCheck: { load: (_, environmentId) => acceptAll(storage, environmentId) },
     wakeWebhooks: () => undefined,
-    serveVersion: async () => undefined,
+    instance: { serve: async () => undefined, writeUsage: async () => undefined },
   }
   // A comment is required when the draft is published.
   const call = { actor: editorOf(actor, orgId), mayOmitComment: true }

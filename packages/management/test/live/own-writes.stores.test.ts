@@ -1,33 +1,14 @@
-import { join } from 'node:path'
-import { memory } from '@ff/storage'
-import { postgres } from '@ff/storage/postgres'
-import { sqlite } from '@ff/storage/sqlite'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { runs, type StoreName, storeNames } from '../../../../scripts/test-selection.ts'
+import { runs, storeNames } from '../../../../scripts/test-selection.ts'
 import { call, evaluate, evaluateOverOfrep, poll } from '../../../server/test/call.ts'
 import { TestSocket } from '../../../server/test/test-socket.ts'
-import { newPostgresSchema } from '../../../storage/test/postgres-store.ts'
-import { temporaryFolder } from '../../../storage/test/temporary-folder.ts'
 import { SYSTEM } from '../../src/index.ts'
-import {
-  createManagedServer,
-  type ManagedOptions,
-  type ManagedServer,
-} from '../world/managed-server.ts'
+import { createManagedServer, type ManagedServer } from '../world/managed-server.ts'
+import { STORES_OF } from '../world/managed-stores.ts'
 
 /** The number of changes, each of which is read over one transport. */
 const CHANGES = runs(1000, 100)
 const CONTEXT = { kind: 'user', key: 'user-1' }
-
-const OPTIONS: Readonly<Record<StoreName, () => Promise<readonly ManagedOptions[]>>> = {
-  memory: async () => [memory()],
-  SQLite: async () => [sqlite({ path: join(await temporaryFolder(), 'flags.db') })],
-  // The other instance of two also receives the changes, and loads them.
-  PostgreSQL: async () => {
-    const { url } = await newPostgresSchema()
-    return [postgres({ url }), postgres({ url })]
-  },
-}
 
 type Read = (flags: ManagedServer, sdkKey: string, environmentId: string) => Promise<unknown>
 
@@ -63,7 +44,7 @@ describe.each(storeNames())('own writes in %s', (name) => {
   it('The first read after a change, over any transport, returns the value of the change', {
     timeout: 120_000,
   }, async () => {
-    const servers = (await OPTIONS[name]()).map((options) => createManagedServer(options))
+    const servers = (await STORES_OF[name]()).map((options) => createManagedServer(options))
     onTestFinished(async () => {
       await Promise.all(servers.map((each) => each.close()))
     })

@@ -105,7 +105,7 @@ export class HookedServer {
       ...{ storage, clock, logger: silentLogger, changeFeed: memory().changeFeed },
       publishCheck: new PublishCheck(),
       wakeWebhooks: () => undefined,
-      serveVersion: async () => undefined,
+      instance: { serve: async () => undefined, writeUsage: async () => undefined },
     }
     return projectUseCases.createProject(services, { actor: ACTOR, ...call }, this.#newProject())
   }

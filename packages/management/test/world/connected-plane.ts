@@ -50,7 +50,8 @@ function servicesOf(options: ManagedOptions): ServerServices {
   const resolved = resolveOptions(options)
   const cache = new FlagSetCache({ ...resolved, saved: new SavedState(resolved) })
   const parts = { ...resolved, cache, sessions: new SessionRegistry() }
-  const instance = new Instance({ ...parts, reporter: new InstanceReporter(parts) })
+  const usage = { flush: async () => undefined }
+  const instance = new Instance({ ...parts, reporter: new InstanceReporter(parts), usage })
   const start = () => resolved.storage.migrate()
   const jobsAreOff = async () => false
   return { ...resolved, metrics: new Metrics(), instance, start, jobsAreOff }

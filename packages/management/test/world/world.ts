@@ -106,7 +106,7 @@ export class World {
       ...{ storage, changeFeed, clock, logger: silentLogger },
       publishCheck: new PublishCheck(),
       wakeWebhooks: () => undefined,
-      serveVersion: async () => undefined,
+      instance: { serve: async () => undefined, writeUsage: async () => undefined },
     }
     this.#plane = plane
     this.#handle = handle
