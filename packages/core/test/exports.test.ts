@@ -286,6 +286,7 @@ const SCHEMAS = [
 const SCHEMES = [
   'configcat',
   'flagd',
+  'flagdJs',
   'flagsmith',
   'growthbook1',
   'growthbook2',
@@ -293,4 +294,5 @@ const SCHEMES = [
   'posthog',
   'schemes',
   'unleash',
+  'unleashNode',
 ]

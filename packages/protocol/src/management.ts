@@ -166,6 +166,7 @@ export {
 } from './api/flags/promotion.ts'
 export { type Reorder, reorderCodec } from './api/flags/reorder.ts'
 export {
+  BUCKETING_SCHEMES,
   type ChangedRollout,
   changedRolloutCodec,
   type NewRollout,

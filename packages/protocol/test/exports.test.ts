@@ -11,6 +11,7 @@ it('@ff/protocol has exactly the documented entries', () => {
 
 it('@ff/protocol/management exports exactly the listed names', () => {
   expect(Object.keys(management).sort()).toEqual([
+    'BUCKETING_SCHEMES',
     'DEFAULT_OVERAGE_BLOCK_SIZE',
     'MAX_ENVIRONMENT_INDEX',
     'OWN_PATH',

@@ -109,7 +109,8 @@ function carryOf(word: number, shift: number): number {
   return (word >>> 1) >>> (31 - shift)
 }
 
-function mix(state: number, scrambled: number): number {
+/** Mixes a scrambled block into a state. */
+export function mix(state: number, scrambled: number): number {
   const hash = state ^ scrambled
   return (Math.imul((hash << 13) | (hash >>> 19), 5) + 0xe6546b64) | 0
 }

@@ -1,5 +1,5 @@
-import type { BucketingScheme } from '../model/extensions.ts'
-import { compilePrefix, hashAfter } from '../rollouts/bucket.ts'
+import type { BucketingScheme, BucketingSettings } from '../model/extensions.ts'
+import { type CompileHash, utf8Hash, wideUnitHash } from './murmur.ts'
 import { bucketOfPlace } from './scale.ts'
 
 /** The sum of the weights of a fractional rule if the rollout has no `totalWeight`. */
@@ -10,10 +10,18 @@ const USUAL_WEIGHT = 100
  * prepends to the attribute, which can be empty. Without a bucketing expression, `salt` is the key
  * of the flag.
  */
-export const flagd: BucketingScheme = ({ salt, totalWeight = USUAL_WEIGHT }) => {
-  const prefix = compilePrefix(salt)
-  return (key) => {
-    const place = Math.floor((hashAfter(prefix, key) * totalWeight) / 2 ** 32)
+export const flagd: BucketingScheme = (settings) => compile(settings, utf8Hash)
+
+/**
+ * The bucketing of the package `@openfeature/flagd-core` for JavaScript. It differs from `flagd`
+ * only if the salt or the key is not ASCII.
+ */
+export const flagdJs: BucketingScheme = (settings) => compile(settings, wideUnitHash)
+
+function compile({ salt, totalWeight = USUAL_WEIGHT }: BucketingSettings, hash: CompileHash) {
+  const hashOf = hash(salt)
+  return (key: string) => {
+    const place = Math.floor((hashOf(key) * totalWeight) / 2 ** 32)
     return bucketOfPlace(place, totalWeight)
   }
 }

@@ -1,5 +1,5 @@
-import type { BucketingScheme } from '../model/extensions.ts'
-import { compilePrefix, hashAfter } from '../rollouts/bucket.ts'
+import type { BucketingScheme, BucketingSettings } from '../model/extensions.ts'
+import { type CompileHash, lowByteHash, utf8Hash } from './murmur.ts'
 import { bucketOfPlace } from './scale.ts'
 
 const VARIANT_SEED = 86_028_157
@@ -10,8 +10,17 @@ const USUAL_WEIGHT = 1000
  * The bucketing of Unleash. `salt` is the group id. Percentages use `murmur3(salt:key) % 100`.
  * Variants use a hash with another seed, modulo the total weight.
  */
-export const unleash: BucketingScheme = ({ salt, strategy, totalWeight = USUAL_WEIGHT }) => {
+export const unleash: BucketingScheme = (settings) => compile(settings, utf8Hash)
+
+/**
+ * The bucketing of Unleash's SDK for Node.js. It differs from `unleash` only if the salt or the key
+ * is not ASCII.
+ */
+export const unleashNode: BucketingScheme = (settings) => compile(settings, lowByteHash)
+
+function compile(settings: BucketingSettings, compileHash: CompileHash) {
+  const { salt, strategy, totalWeight = USUAL_WEIGHT } = settings
   const [seed, places] = strategy === 'variant' ? [VARIANT_SEED, totalWeight] : [0, 100]
-  const prefix = compilePrefix(`${salt}:`, seed)
-  return (key) => bucketOfPlace(hashAfter(prefix, key) % places, places)
+  const hashOf = compileHash(`${salt}:`, seed)
+  return (key: string) => bucketOfPlace(hashOf(key) % places, places)
 }

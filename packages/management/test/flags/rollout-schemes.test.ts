@@ -1,5 +1,6 @@
 import { pickVariation } from '@ff/core/authoring'
 import { schemes } from '@ff/core/schemes'
+import { BUCKETING_SCHEMES } from '@ff/protocol/management'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { addressesOf, type Json, type Tenant, World } from '../world/world.ts'
 
@@ -37,6 +38,10 @@ describe('Rollouts with the scheme of another system', () => {
     const contexts = KEYS.map((key) => ({ kind: 'user', key }))
     return (await world.evaluateEach(tenant.live, contexts)).map(({ theme }) => theme)
   }
+
+  it('The interface accepts ff and exactly the schemes of the engine', () => {
+    expect(BUCKETING_SCHEMES).toEqual(['ff', ...schemes.keys()])
+  })
 
   it.each([...schemes])(
     'A rollout with the scheme %s assigns variations as that system does',

@@ -44,13 +44,15 @@ const intervalHours = z.number().positive().max(87_600)
 const intervalHoursInput = z.number().min(0.01).max(87_600)
 
 /** The bucketing formulas: `ff` and the formulas of systems from which flags can be imported. */
-const BUCKETING_SCHEMES = [
+export const BUCKETING_SCHEMES = [
   'ff',
   'unleash',
+  'unleash-node',
   'launchdarkly',
   'growthbook-1',
   'growthbook-2',
   'flagd',
+  'flagd-js',
   'configcat',
   'flagsmith',
   'posthog',

@@ -1,3 +1,4 @@
+import { BUCKETING_SCHEMES } from '@ff/protocol/management'
 import { useState } from 'react'
 import { Button } from '../../../components/button.tsx'
 import { ComboBox } from '../../../components/combo-box.tsx'
@@ -10,10 +11,7 @@ import type { RolloutPartProps } from './rollout-part.ts'
 import styles from './rollouts.module.css'
 
 const { rollout: texts } = targeting
-const SCHEMES = [
-  ...['ff', 'unleash', 'launchdarkly', 'growthbook-1', 'growthbook-2', 'flagd', 'configcat'],
-  ...['flagsmith', 'posthog'],
-].map((id) => ({ id, name: id }))
+const SCHEMES = BUCKETING_SCHEMES.map((id) => ({ id, name: id }))
 
 /** The fields of a rollout that are rarely changed: name, attribute, salt and scheme. */
 export function RolloutMore(props: RolloutPartProps) {
