@@ -1,7 +1,16 @@
 import { isId } from '@ff/protocol/management'
-import type { Kind, Records, StorageSession } from '@ff/storage'
+import type { Records, StorageSession } from '@ff/storage'
 import type { Actor } from './actors.ts'
 import { findByIdOrKey } from './id-or-key.ts'
+import {
+  type IdName,
+  type KeyedId,
+  type Loaded,
+  NAMED_BY_KEY,
+  type RecordsById,
+  STEPS,
+  type Step,
+} from './path-steps.ts'
 import {
   type Access,
   assertPermittedOnInstallation,
@@ -10,33 +19,6 @@ import {
   permitted,
 } from './permissions.ts'
 import { findProject } from './project-keys.ts'
-
-/**
- * An object with one loaded record. The property name is `Name`, by default the kind of the record.
- */
-type Loaded<Name extends string, K extends Kind = Name & Kind> = {
-  readonly [N in Name]: Records[K]
-}
-
-/** The records that are loaded for each id of a path. */
-interface RecordsById {
-  readonly orgId: Loaded<'organization'>
-  readonly projectId: Loaded<'project'>
-  readonly environmentId: Loaded<'environment'> & Loaded<'project'>
-  readonly flagId: Loaded<'flag'>
-  readonly variationId: Loaded<'variation'>
-  readonly ruleId: Loaded<'rule', 'targetingRule'>
-  readonly rolloutId: Loaded<'rollout'>
-  readonly changeId: Loaded<'change', 'scheduledChange'>
-  readonly segmentId: Loaded<'segment'>
-  readonly keyId: Loaded<'sdkKey'>
-  readonly userId: Loaded<'member'>
-  readonly tokenId: Loaded<'token', 'accessToken'>
-  readonly webhookId: Loaded<'webhook'>
-  readonly planId: Loaded<'plan'>
-}
-
-type IdName = keyof RecordsById
 
 /**
  * The ids of the records that a use case loads. Without ids, the use case concerns the whole
@@ -80,56 +62,8 @@ export interface AnyPath {
   readonly environment?: Records['environment']
 }
 
-interface Step {
-  /** The name of the record in the path. */
-  readonly name: string
-  readonly kind: Kind
-  /** The word for the record in error messages. */
-  readonly thing: string
-  /** The id of the record, or several fields that together identify it. */
-  readonly by: readonly IdName[]
-  /** The fields of the record that must equal the ids of earlier records of the path. */
-  readonly parents: readonly ('orgId' | 'projectId' | 'environmentId' | 'flagId')[]
-}
-
-const OF_FLAG_STATE = ['flagId', 'environmentId'] as const
-
-/** The records of all paths in the order in which they are checked: parents first. */
-const STEPS: readonly Step[] = [
-  step('project', ['orgId']),
-  step('environment', ['projectId']),
-  step('flag', ['projectId']),
-  step('state', OF_FLAG_STATE, { kind: 'flagState', thing: 'flag', by: OF_FLAG_STATE }),
-  step('variation', ['flagId']),
-  step('rule', OF_FLAG_STATE, { kind: 'targetingRule', thing: 'targeting rule' }),
-  step('rollout', OF_FLAG_STATE),
-  step('change', OF_FLAG_STATE, { kind: 'scheduledChange', thing: 'scheduled change' }),
-  step('segment', ['projectId']),
-  step('sdkKey', ['environmentId'], { thing: 'SDK key', by: ['keyId'] }),
-  step('member', ['orgId'], { by: ['orgId', 'userId'] }),
-  step('token', ['orgId'], { kind: 'accessToken' }),
-  step('webhook', ['orgId']),
-  step('plan', []),
-]
-
-/** Returns a step. By default, `kind` and `thing` equal `name`, and the id is `name` plus `Id`. */
-function step(name: string, parents: Step['parents'], special: Partial<Step> = {}): Step {
-  const by = [`${name}Id` as IdName]
-  return { name, kind: name as Kind, thing: name, by, parents, ...special }
-}
-
 /** A record of any kind, from which only ids are read. */
 type PathRecord = Readonly<Record<string, unknown>>
-
-/** The records that can be named by their keys, by the name of their ids. */
-const NAMED_BY_KEY = {
-  projectId: 'project',
-  environmentId: 'environment',
-  flagId: 'flag',
-  segmentId: 'segment',
-} as const
-
-type KeyedId = keyof typeof NAMED_BY_KEY
 
 /** Returns the ids, in which the ids of the loaded records replace the keys. */
 export function resolvedIds<I extends object>(ids: I, path: object): I {
@@ -176,7 +110,7 @@ export async function loadPath<I extends Ids>(
   const root = await loadRoot(session, { ids, found, likely })
   const organization = decideAccess(access, ids, {
     ...root,
-    thing: ids.orgId === undefined ? steps[0]?.thing : undefined,
+    thing: thingOf(ids, steps),
   })
   const resolved: Ids = resolvedIds(ids, Object.fromEntries(found))
   const owners = { ...resolved, orgId: organization?.id, projectId: root.project?.id }
@@ -188,6 +122,12 @@ export async function loadPath<I extends Ids>(
   const project = root.project && { project: root.project }
   // The loop above guarantees a record for each id, which the compiler cannot see.
   return { ...Object.fromEntries(found), ...project, organization } as unknown as PathOf<I>
+}
+
+/** Returns the word for the record of a path that determines its organization. */
+function thingOf({ orgId, projectId, flagId }: Ids, steps: readonly Step[]): string | undefined {
+  if (orgId !== undefined) return undefined
+  return projectId === undefined && flagId !== undefined ? 'flag' : steps[0]?.thing
 }
 
 interface Search {
@@ -259,7 +199,7 @@ interface Root {
 
 /**
  * Returns the project and the organization of a path. Without a project id, the project is that of
- * the environment. `likely` is the organization of the path or of the actor. If the project belongs
+ * the flag, or of the environment if there is no flag id. `likely` is the organization of the path or of the actor. If the project belongs
  * to `likely`, no query for the organization is necessary.
  */
 async function loadRoot(
@@ -267,9 +207,9 @@ async function loadRoot(
   { ids, found, likely }: FoundRecords,
 ): Promise<Root> {
   const named = found.get('project') as Records['project'] | undefined
-  const environment = found.get('environment') as Records['environment'] | undefined
-  const isByEnvironment = ids.projectId === undefined && environment !== undefined
-  const project = isByEnvironment ? await session.find('project', environment.projectId) : named
+  const part = found.get(ids.flagId === undefined ? 'environment' : 'flag')
+  const isByPart = ids.projectId === undefined && part !== undefined
+  const project = isByPart ? await session.find('project', String(part['projectId'])) : named
   if (ids.orgId !== undefined || project === undefined) {
     return { organization: ids.orgId === undefined ? undefined : likely, project }
   }

@@ -185,7 +185,9 @@ describe('The endpoint table', () => {
         const answer = await ask(scene, name, scene.theirs.tokens[role])
         expect(answer).toMatchObject({
           status: 404,
-          message: expect.stringMatching(/^There is no such (project|organization|environment)\.$/),
+          message: expect.stringMatching(
+            /^There is no such (project|organization|environment|flag)\.$/,
+          ),
           data: null,
         })
         const nowhere = Object.fromEntries(

@@ -1,6 +1,7 @@
 import type { EvaluationCount } from '@ff/storage'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { evaluate } from '../../../server/test/call.ts'
+import { SYSTEM } from '../../src/index.ts'
 import { type MetricsShop, openMetricsShop } from '../world/metrics-shop.ts'
 
 const MINUTE = 60_000
@@ -166,6 +167,21 @@ describe('GET /flags/{flagId}/metrics', () => {
     const { status, body } = await shop.ask('GET', path)
     expect(status).toBe(400)
     expect(body).toMatchObject({ data: { issues: [{ path: field }] } })
+  })
+
+  it('Metrics with an environment of another project name the environment', async () => {
+    const { mine, flags, ask: send } = shop
+    const other = await flags.as(SYSTEM).createProject({
+      params: { orgId: mine.orgId },
+      body: { key: 'other' },
+    })
+    const path = pathOf(`environmentId=${other.environments[0]?.id}`)
+    for (const token of [mine.tokens.viewer, mine.tokens.platform]) {
+      expect(await send('GET', path, token)).toMatchObject({
+        status: 404,
+        body: { message: 'There is no such environment.' },
+      })
+    }
   })
 
   it('Metrics return the same 404 for an unknown flag and for a flag of another organization', async () => {
