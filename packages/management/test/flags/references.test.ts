@@ -1,9 +1,18 @@
+import { type Endpoint, endpoints } from '@ff/protocol/management'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createScene, type Scene, tracesOf } from '../world/scene.ts'
-import type { Json } from '../world/world.ts'
+import { type Json, SYSTEM_ACTOR } from '../world/world.ts'
 
 const STATE = '/projects/shop/envs/live/flags/secret-flag'
 const NO_VARIATION = 'must be the id or the key of a variation of this flag'
+
+/** Returns a body in the spelling of calls in process. */
+function camelCased(body: Json): Json {
+  const text = JSON.stringify(body)
+  return JSON.parse(
+    text.replace(/"(\w+)":/g, (name) => name.replace(/_(\w)/g, (_, first) => first.toUpperCase())),
+  )
+}
 
 describe('References in bodies', () => {
   let scene: Scene
@@ -31,6 +40,11 @@ describe('References in bodies', () => {
     const answer = await send(method, address, body)
     if (answer.status >= 300) throw new Error(answer.text)
     return answer.data
+  }
+
+  /** Returns the use cases for an owner, whose project has a key that others use too. */
+  function inProcess() {
+    return scene.world.as({ ...SYSTEM_ACTOR, role: 'owner', orgId: scene.mine.orgId })
   }
 
   /** Replaces each key in a body by its id. */
@@ -70,6 +84,25 @@ describe('References in bodies', () => {
     expect(data.rule ?? data).toMatchObject(byId(body))
     const again = await send(method, address, byId(body))
     expect(again.data.rule ?? again.data).toMatchObject(byId(body))
+  })
+
+  it.each(writes)('%s %s in process with keys stores and returns ids: %j', async (...row) => {
+    const [method, template, body] = row
+    const all = Object.entries<Endpoint>(endpoints)
+    const pattern = template.replace(STATE, '/projects/{projectId}/envs/{envId}/flags/{flagId}')
+    const [name] = all.find(([, each]) => each.method === method && each.path === pattern) ?? []
+    const { ruleId, rolloutId } = scene.params
+    const params = {
+      projectId: 'shop',
+      environmentId: 'live',
+      flagId: 'secret-flag',
+      ruleId,
+      rolloutId,
+    }
+    const management = inProcess()
+    const use = (management as Json)[name ?? '']
+    const result = await use({ params, body: camelCased(body) })
+    expect(result.rule ?? result).toMatchObject(camelCased(byId(body)))
   })
 
   const refused: readonly (readonly [string, string, Json, string, string])[] = [
@@ -196,6 +229,24 @@ describe('References in bodies', () => {
     })
     const same = await send('POST', promote, { from_env_id: 'live', to_env_id: ids['live'] })
     expect([same.status, same.data.issues[0].path]).toEqual([400, 'to_env_id'])
+  })
+
+  it('In process, environments, flags and segments can be named by their keys', async () => {
+    const management = inProcess()
+    const project = { projectId: 'shop' }
+    const flag = { ...project, flagId: 'secret-flag' }
+    await management.createEnvironment({ params: project, body: { key: 'copy', copyFrom: 'live' } })
+    const promotion = { fromEnvironmentId: 'live', toEnvironmentId: 'copy' }
+    const promoted = await management.promoteFlag({ params: flag, body: promotion })
+    expect(promoted.differences).toEqual([])
+    const { data } = await management.listFlagSummaries({
+      params: project,
+      query: { environmentId: 'live' },
+    })
+    expect(data.map(({ key }) => key)).toContain('secret-flag')
+    const segment = (await done('GET', '/projects/shop/segments')).data[0]
+    const found = await management.getSegment({ params: { ...project, segmentId: segment.key } })
+    expect(found.id).toBe(segment.id)
   })
 
   it('An old variation key in the form of a UUID is found if no id matches', async () => {
