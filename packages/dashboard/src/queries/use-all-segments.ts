@@ -12,12 +12,14 @@ export function useAllSegments(projectId: string) {
     queryKey: [...queryKeys.segments(projectId), 'all'],
     queryFn: async ({ signal }) => {
       const segments: Segment[] = []
+      let after: string | undefined
       for (let page = 1; page <= MOST_PAGES; page += 1) {
-        const query = { page, limit: 100 }
+        const query = { limit: 100, ...(after !== undefined && { after }) }
         const input = { params: { projectId }, query, signal }
-        const { data, meta } = (await api.call('listSegments', input)).data
+        const { data, next } = (await api.call('listSegments', input)).data
         segments.push(...data)
-        if (page >= meta.pageCount) break
+        after = next
+        if (after === undefined) break
       }
       return segments
     },

@@ -27,6 +27,7 @@ export function* encodeJson(
   if (isJsonObject(result) && members.some(({ schema }) => schema instanceof z.ZodArray)) {
     const texts: string[] = []
     for (const { field, wireName, schema } of members) {
+      if (schema instanceof z.ZodExactOptional && !Object.hasOwn(result, field)) continue
       const text = yield* encodeJson(schema, result[field])
       if (text !== undefined) texts.push(`${JSON.stringify(wireName)}:${text}`)
     }

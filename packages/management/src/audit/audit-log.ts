@@ -1,13 +1,14 @@
 import { compareCodePoints } from '@ff/core'
-import type { AuditEvent, AuditLog } from '@ff/protocol/management'
+import type { AuditEvent, AuditLog, PageOf } from '@ff/protocol/management'
 import { type ListQuery, MAX_RECENT_EVENTS, type RecentEvents, type Records } from '@ff/storage'
 import type { Actor } from '../access/actors.ts'
 import type { NoIds } from '../access/paths.ts'
 import { chainName } from '../changes/audit-chain.ts'
 import { defineQuery, type ReadableStorage } from '../changes/use-case.ts'
+import type { CursorPosition } from '../requests/cursors.ts'
 import { given, rangeOf } from '../requests/filters.ts'
 import type { Input } from '../requests/input.ts'
-import { cutPage, pagingOf, toPage } from '../requests/pages.ts'
+import { type CursorOrder, listPage, pagingOf, startOf, toCursorPage } from '../requests/pages.ts'
 import { entriesInOrder } from './audit-entries.ts'
 import type { AuditWalks } from './audit-walks.ts'
 
@@ -59,10 +60,10 @@ export function createAuditLogUseCases(recentEvents: RecentEvents | undefined) {
         const sort = sortOf(query.sort)
         if (query.source === 'redis') {
           const sources = { storage, recentEvents }
-          return cutPage(await recentEntries(sources, selection, sort), query)
+          return cutEntries(await recentEntries(sources, selection, sort), sort, query)
         }
-        const found = await storage.list('auditEvent', { ...selection, sort, ...pagingOf(query) })
-        return toPage(found, query)
+        const order = { sortBy: sort.field, direction: sort.direction, hasCursors: true } as const
+        return listPage(storage, 'auditEvent', { ...selection, ...order, query })
       },
     }),
   }
@@ -124,7 +125,22 @@ async function recentEntries(
   const recent = [...(await newest('changes')), ...(await newest('logins'))]
   return recent
     .filter((entry) => isWithin(entry, { where, range }))
-    .sort((a, b) => compareEntries(a, b, sort))
+    .sort((a, b) => comparePositions(positionOf(a, sort), positionOf(b, sort), sort))
+}
+
+/** Returns a page of sorted entries. */
+function cutEntries(all: readonly StoredEntry[], sort: Sort, query: Query): PageOf<StoredEntry> {
+  const order: CursorOrder<StoredEntry> = {
+    name: `recent ${sort.field} ${sort.direction}`,
+    positionOf: (entry) => positionOf(entry, sort),
+  }
+  const { page, limit } = pagingOf(query)
+  const after = startOf(query, order)
+  const data =
+    after === undefined
+      ? all.slice((page - 1) * limit, page * limit)
+      : all.filter((entry) => comparePositions(positionOf(entry, sort), after, sort) > 0)
+  return toCursorPage({ data, total: all.length }, query, order)
 }
 
 interface RecentSources {
@@ -166,8 +182,12 @@ async function newestInStore(
   return data
 }
 
-function compareEntries(a: StoredEntry, b: StoredEntry, { field, direction }: Sort): number {
-  const order = compareCodePoints(String(a[field]), String(b[field]))
+function positionOf(entry: StoredEntry, { field }: Sort): CursorPosition {
+  return { value: String(entry[field]), id: entry.id }
+}
+
+function comparePositions(a: CursorPosition, b: CursorPosition, { direction }: Sort): number {
+  const order = compareCodePoints(a.value, b.value)
   if (order === 0) return compareCodePoints(a.id, b.id)
   return direction === 'asc' ? order : -order
 }

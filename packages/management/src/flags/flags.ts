@@ -31,6 +31,7 @@ export const flagUseCases = defineUseCases({
       ...(archived === true && { range: { field: 'archivedAt', from: BEFORE_ALL } }),
       ...(tag !== undefined && { contains: { tags: [tag] } }),
       sortBy: 'key',
+      hasCursors: true,
       query,
     })
     return { ...page, data: page.data.map(viewListed) }

@@ -14,7 +14,7 @@ const MOST_KEYS_A_CALL = 10_000
 export const segmentUseCases = defineUseCases({
   /** Returns one page of the project's segments, sorted by key. */
   listSegments: ({ storage, project: { id: projectId }, query }) =>
-    listPage(storage, 'segment', { where: { projectId }, sortBy: 'key', query }),
+    listPage(storage, 'segment', { where: { projectId }, sortBy: 'key', hasCursors: true, query }),
 
   /** Returns a segment with the numbers of its listed keys. */
   getSegment: async ({ segment }) => segment,

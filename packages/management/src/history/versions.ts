@@ -4,22 +4,40 @@ import type { PublishedVersion, StorageSession } from '@ff/storage'
 import { notFound } from '../access/permissions.ts'
 import type { Reader } from '../changes/record-writer.ts'
 import { defineUseCases } from '../changes/use-case.ts'
-import { pagingOf, toPage } from '../requests/pages.ts'
+import { type CursorOrder, pagingOf, startOf, toCursorPage } from '../requests/pages.ts'
+import { invalid } from '../requests/validation.ts'
 
 /** The use cases of versions. */
 export const versionUseCases = defineUseCases({
   /** Returns one page of an environment's published versions, newest first. */
   async listVersions({ storage, environment, query }) {
-    const { data, total } = await storage.listVersions(environment.id, pagingOf(query))
+    const { page, limit } = pagingOf(query)
+    const before = versionOf(startOf(query, ORDER)?.value)
+    const { data, total } = await storage.listVersions(
+      environment.id,
+      before === undefined ? { page, limit } : { page, limit: limit + 1, before },
+    )
     const versions: Version[] = []
     for (const published of data) versions.push(await viewVersion(storage, published))
-    return toPage({ data: versions, total }, query)
+    return toCursorPage({ data: versions, total }, query, ORDER)
   },
 
   /** Returns the complete flag set of an environment at a version. */
   getVersion: ({ storage, environment, params }) =>
     loadVersion(storage, environment.id, params.version),
 })
+
+const ORDER: CursorOrder<Version> = {
+  name: 'version desc',
+  positionOf: ({ version }) => ({ value: String(version), id: '' }),
+}
+
+/** Returns the version in the position of a cursor. */
+function versionOf(value: string | undefined): number | undefined {
+  if (value === undefined) return undefined
+  if (/^[1-9]\d{0,8}$/.test(value)) return Number(value)
+  throw invalid('after', 'must be `next` of a page of the same list')
+}
 
 /** Loads the flag set of a version. Throws `NOT_FOUND` if the version was never published. */
 export async function loadVersion(

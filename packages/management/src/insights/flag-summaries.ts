@@ -28,7 +28,7 @@ export const flagSummaryUseCases = defineUseCases({
     const { environments } = await viewProject(storage, project)
     const ids = environments.map(({ id }) => id)
     const environmentId = idIn(environments, query.environmentId)
-    const { type, search, page, limit = DEFAULT_LIMIT, sort = DEFAULT_SORT } = query
+    const { type, search, page, after, limit = DEFAULT_LIMIT, sort = DEFAULT_SORT } = query
     const archived = query.archived === false ? { archivedAt: null } : {}
     const found = await listPage(storage, 'flag', {
       where: { projectId: project.id, ...given({ type }), ...archived },
@@ -37,7 +37,8 @@ export const flagSummaryUseCases = defineUseCases({
         marks: marksIn({ ...query, environmentId }),
       },
       ...(query.state === 'unused' && { range: unusedAt(now) }),
-      ...{ sortBy: sort.field, direction: sort.direction, query: { search, page, limit } },
+      ...{ sortBy: sort.field, direction: sort.direction, hasCursors: true },
+      query: { search, page, limit, after },
     })
     const flags: SummarizedFlag[] = []
     for (const flag of found.data) flags.push(await withSummary(storage, flag))

@@ -12,7 +12,7 @@ import { insertEnvironment, removeEnvironment } from './environments.ts'
 export const projectUseCases = defineUseCases({
   /** Returns one page of an organization's projects, sorted by key. */
   listProjects: ({ storage, organization: { id: orgId }, query }) =>
-    listPage(storage, 'project', { where: { orgId }, sortBy: 'key', query }),
+    listPage(storage, 'project', { where: { orgId }, sortBy: 'key', hasCursors: true, query }),
 
   /** Returns a project with its environments. */
   getProject: ({ storage, project }) => viewProject(storage, project),

@@ -62,13 +62,26 @@ export const paging = {
   page: wholeNumber(1, 1_000_000_000).optional().meta({ default: 1 }),
   limit: wholeNumber(1, 100).optional().meta({ default: 50 }),
 }
+/** The codecs of the paging parameters of a list with cursors. */
+export const cursorPaging = {
+  ...paging,
+  /** `next` of the page before. `page` must then be absent. */
+  after: text(2048).min(1).optional(),
+}
 /** The codec of the query of a list. */
 export const pageQuery = record(paging)
+/** The codec of the query of a list with cursors. */
+export const cursorQuery = record(cursorPaging)
+
+const search = { search: text(256).min(1).optional() }
+
 /**
  * The codec of the query of a list with a search. `search` matches a part of a name, a key or an
  * e-mail address, ignoring ASCII case.
  */
-export const searchQuery = record({ search: text(256).min(1).optional(), ...paging })
+export const searchQuery = record({ ...search, ...paging })
+/** The codec of the query of a list with a search and cursors. */
+export const cursorSearchQuery = record({ ...search, ...cursorPaging })
 
 type Row = Partial<Omit<Endpoint, 'path' | 'params'>>
 

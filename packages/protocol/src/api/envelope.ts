@@ -21,12 +21,17 @@ export interface PageOf<T> {
   readonly data: readonly T[]
   /** `page` counts from 1; `pageCount` is 0 for an empty list. */
   readonly meta: { readonly total: number; readonly page: number; readonly pageCount: number }
+  /**
+   * The cursor of the next page, for the parameter `after`. Absent on the last page, and in lists
+   * without this parameter.
+   */
+  readonly next?: string
 }
 
 /** Returns the codec of a page of items. */
 export function pageOf<T>(item: z.ZodType<T>): z.ZodType<PageOf<T>> {
   const meta = z.strictObject({ total: count, page: z.int().min(1), pageCount: count })
-  return z.strictObject({ data: z.array(item), meta })
+  return z.strictObject({ data: z.array(item), meta, next: z.string().exactOptional() })
 }
 
 /** The `data` of a 409 response: the resources that refer to the resource to delete or archive. */

@@ -4,6 +4,7 @@ import { describeLeases } from './claims/leases.ts'
 import { describeListing } from './listing.ts'
 import { describeMigrations } from './migrations.ts'
 import { describeModel } from './model.ts'
+import { describePositions } from './positions.ts'
 import { describePublishing } from './publishing.ts'
 import { describePurging } from './purging.ts'
 import { describeRecords } from './records.ts'
@@ -55,6 +56,7 @@ export function storageContract(name: string, create: () => Promise<StorageUnder
     describeMigrations(open)
     describeRecords(openMigrated)
     describeListing(openMigrated)
+    describePositions(openMigrated)
     describeTransactions(openMigrated)
     describePublishing(openMigrated)
     describePurging(openMigrated)

@@ -83,6 +83,22 @@ export function describeVersionList(open: OpenStorage): void {
     expect(await versionsOn(4)).toEqual([[], 5])
   })
 
+  it('A page of the versions before a version contains none of the later ones', async () => {
+    const storage = await open()
+    const environmentId = newId()
+    for (let version = 1; version <= 5; version += 1) {
+      await storage.publish(environmentId, [flagChange(flagDefinition())], METADATA)
+    }
+    const versionsBefore = async (before: number) => {
+      const page = { page: 1, limit: 2, before }
+      const { data, total } = await storage.listVersions(environmentId, page)
+      return [data.map(({ version }) => version), total]
+    }
+    expect(await versionsBefore(9)).toEqual([[5, 4], 5])
+    expect(await versionsBefore(4)).toEqual([[3, 2], 5])
+    expect(await versionsBefore(1)).toEqual([[], 5])
+  })
+
   it('A version contains the ids and keys of its changed definitions, including removed definitions', async () => {
     const storage = await open()
     const environmentId = newId()

@@ -86,7 +86,7 @@ class DraftSession implements StorageSession {
   async list<K extends Kind>(kind: K, query: ListQuery<K>): Promise<Page<Records[K]>> {
     const changed = this.#changedOf(kind)
     if (changed.size === 0) return this.#base.list(kind, query)
-    const { page: _, limit: __, isCounted: ___, ...all } = query
+    const { page: _, limit: __, isCounted: ___, after: ____, ...all } = query
     const { data } = await this.#base.list(kind, all)
     const unchanged = data.filter(({ id }) => !changed.has(id))
     return pageOf(kind, [...unchanged, ...[...changed.values()].filter(isLiving)], query)

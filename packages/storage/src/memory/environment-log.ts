@@ -70,11 +70,12 @@ export function withPublication(
 /** Returns one page of the versions, newest first. */
 export function versionsOf(
   log: EnvironmentLog,
-  { page, limit }: VersionPage,
+  { page, limit, before = Number.POSITIVE_INFINITY }: VersionPage,
 ): Page<PublishedVersion> {
   const versions: PublishedVersion[] = []
   let skipped = (page - 1) * limit
   for (let link = log.newest; link && versions.length < limit; link = link.previous) {
+    if (link.published.version >= before) continue
     if (skipped === 0) versions.push(link.published)
     else skipped -= 1
   }

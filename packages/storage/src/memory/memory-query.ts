@@ -1,6 +1,6 @@
 import { compareCodePoints } from '@ff/core'
 import { KIND_RULES, type Kind, type Records } from '../ports/records.ts'
-import type { ListQuery, Page } from '../ports/storage.ts'
+import type { ListPosition, ListQuery, Page } from '../ports/storage.ts'
 
 /** Returns the page that a query selects from these living records. */
 export function pageOf<K extends Kind>(
@@ -8,12 +8,16 @@ export function pageOf<K extends Kind>(
   living: readonly Records[K][],
   query: ListQuery<K>,
 ): Page<Records[K]> {
+  const { page = 1, limit, isCounted = true, sort, after } = query
   const matching = living.filter((record) => matches(kind, record, query))
-  matching.sort((a, b) => compareRecords(a, b, query.sort))
   const total = matching.length
-  const { page = 1, limit, isCounted = true } = query
-  if (limit === undefined) return { data: matching, total }
-  const data = matching.slice((page - 1) * limit, page * limit)
+  const isLater = (record: Records[K]) =>
+    after === undefined || comparePositions(positionOf(record, sort), after, sort) > 0
+  const sorted = matching
+    .filter(isLater)
+    .sort((a, b) => comparePositions(positionOf(a, sort), positionOf(b, sort), sort))
+  if (limit === undefined) return { data: sorted, total: sorted.length }
+  const data = sorted.slice((page - 1) * limit, page * limit)
   return { data, total: isCounted ? total : data.length }
 }
 
@@ -70,16 +74,17 @@ function toAsciiLowerCase(text: string): string {
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
 }
 
-function compareRecords<K extends Kind>(
-  a: Records[K],
-  b: Records[K],
-  sort: ListQuery<K>['sort'],
-): number {
-  if (sort !== undefined) {
-    const order = compareValues(fieldOf(a, sort.field), fieldOf(b, sort.field))
-    if (order !== 0) return sort.direction === 'asc' ? order : -order
-  }
-  return compareCodePoints(a.id, b.id)
+type Sort = { readonly field: string; readonly direction: 'asc' | 'desc' } | undefined
+type Position = { readonly [F in keyof ListPosition]: F extends 'id' ? string : unknown }
+
+function positionOf(record: { readonly id: string }, sort: Sort): Position {
+  return { value: sort && fieldOf(record, sort.field), id: record.id }
+}
+
+function comparePositions(a: Position, b: Position, sort: Sort): number {
+  const order = sort === undefined ? 0 : compareValues(a.value, b.value)
+  if (order === 0) return compareCodePoints(a.id, b.id)
+  return sort?.direction === 'desc' ? -order : order
 }
 
 function compareValues(a: unknown, b: unknown): number {

@@ -46,6 +46,8 @@ export interface VersionPage {
   readonly page: number
   /** The number of versions per page, at least 1. */
   readonly limit: number
+  /** If present, only versions before this one are on the pages. `total` counts all versions. */
+  readonly before?: number | undefined
 }
 
 /** One version of an environment and its changes. Each list is ordered by id. */

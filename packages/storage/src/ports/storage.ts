@@ -247,10 +247,24 @@ export interface ListQuery<K extends Kind> {
   /** The number of records per page, at least 1. If absent, all records are on one page. */
   readonly limit?: number
   /**
+   * Skips the records up to this position in the order. The sort field must not be `null` in any
+   * record. With a `limit`, `total` still counts all matching records. `page` must be 1 or absent.
+   */
+  readonly after?: ListPosition
+  /**
    * If `false`, `total` is the number of records on this page. Reading many pages is then cheaper,
    * because otherwise each call counts all matching records. Default: `true`.
    */
   readonly isCounted?: boolean
+}
+
+/**
+ * A position in the order of a list: behind a record with this value of the sort field and this id,
+ * which need not exist any more. Without `sort`, the value has no effect.
+ */
+export interface ListPosition {
+  readonly value: string | number | boolean
+  readonly id: string
 }
 
 /** Selects the records to remove. At least one condition is required. */

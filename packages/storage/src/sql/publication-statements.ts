@@ -17,6 +17,9 @@ const ENTRIES = sql`
 
 const IN_ORDER = sql`order by p.kind, p.entity_id, p.version`
 
+/** A version that is greater than all versions of an environment. */
+const AFTER_ALL = 2_147_483_647
+
 /** The statements of the publication log. `toLogEntry` converts the rows of log entries. */
 export class PublicationStatements {
   readonly #dialect: SqlDialect
@@ -89,10 +92,10 @@ export class PublicationStatements {
   }
 
   /** Selects one page of versions, newest first. `toPublishedVersion` converts the rows. */
-  versions(environmentId: string, { page, limit }: VersionPage): SqlStatement {
+  versions(environmentId: string, { page, limit, before = AFTER_ALL }: VersionPage): SqlStatement {
     return this.#statement`
       select version, published_at, event_id, flags, segments from ff_version
-      where environment_id = ${environmentId}
+      where environment_id = ${environmentId} and version < ${before}
       order by version desc limit ${limit} offset ${(page - 1) * limit}`
   }
 

@@ -1,9 +1,9 @@
-import { sql } from 'kysely'
+import { type ExpressionBuilder, sql } from 'kysely'
 import { KIND_RULES, type Kind, type Records } from '../ports/records.ts'
 import { assertFinite, storableWhere } from '../ports/storable.ts'
 import type { Changes, ListQuery, PurgeQuery } from '../ports/storage.ts'
 import { columnOf, isDeletable, tableOf } from './columns.ts'
-import type { SqlDialect } from './dialect.ts'
+import type { AnyTables, SqlDialect } from './dialect.ts'
 import { toRow } from './rows.ts'
 import type { SqlRow, SqlStatement, SqlValue } from './sql-driver.ts'
 import { Placeholders, StatementTemplates, toStatement } from './statement-templates.ts'
@@ -65,8 +65,12 @@ export class RecordStatements {
     const { sort, page = 1, limit, isCounted = true } = query
     const placeholders = new Placeholders()
     const wanted = this.#wanted(kind, query, placeholders)
-    const shape = `${kind} ${JSON.stringify(wanted)} ${JSON.stringify(sort)}`
-    const all = () => this.#sorted(kind, wanted, sort)
+    const after = this.#after(kind, query, placeholders)
+    const shape = `${kind} ${JSON.stringify(wanted)} ${JSON.stringify(sort)} ${after !== undefined}`
+    const all = () => {
+      const rows = this.#sorted(kind, wanted, sort)
+      return after === undefined ? rows : rows.where(isAfter(after))
+    }
     if (limit === undefined) return [this.#templates.fill(`list ${shape}`, placeholders, all)]
     const [most, skipped] = [placeholders.for(limit), placeholders.for((page - 1) * limit)]
     const onPage = this.#templates.fill(`page ${shape}`, placeholders, () =>
@@ -164,6 +168,21 @@ export class RecordStatements {
       .orderBy('id', 'asc')
   }
 
+  /** Returns the position of a query with placeholders for its values. */
+  #after<K extends Kind>(
+    kind: K,
+    { sort, after }: ListQuery<K>,
+    placeholders: Placeholders,
+  ): SqlPosition | undefined {
+    if (after === undefined) return undefined
+    const id = placeholders.for(after.id)
+    if (sort === undefined) return { value: null, id, isAscending: true }
+    const { field, direction } = sort
+    const row = this.#row(kind, { [field]: after.value } as Partial<Records[K]>, placeholders)
+    const column = columnOf(field)
+    return { column, value: row[column] ?? null, id, isAscending: direction === 'asc' }
+  }
+
   /** Returns the columns of these fields, with placeholders for their values. */
   #row<K extends Kind>(kind: K, fields: Partial<Records[K]>, placeholders: Placeholders): SqlRow {
     assertFinite(fields)
@@ -210,6 +229,25 @@ export class RecordStatements {
       rows = rows.where(this.#dialect.containsElement(column, element))
     }
     return rows
+  }
+}
+
+/** A position in a list. `column` is absent if the list is ordered by id. */
+interface SqlPosition {
+  readonly column?: string
+  readonly value: SqlValue
+  readonly id: string
+  readonly isAscending: boolean
+}
+
+/** Returns the condition for rows behind a position. Its first part lets an index find them. */
+function isAfter({ column, value, id, isAscending }: SqlPosition) {
+  return (build: ExpressionBuilder<AnyTables, string>) => {
+    const isLaterId = build('id', '>', id)
+    if (column === undefined) return isLaterId
+    const [from, later] = isAscending ? (['>=', '>'] as const) : (['<=', '<'] as const)
+    const isLater = build.or([build(column, later, value), isLaterId])
+    return build.and([build(column, from, value), isLater])
   }
 }
 

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { billingCodec } from '../billing/checkout.ts'
 import { invoiceCodec } from '../billing/invoice.ts'
 import { planCodec } from '../billing/plan.ts'
-import { paging, reading } from '../endpoint.ts'
+import { cursorPaging, reading } from '../endpoint.ts'
 import { pageOf } from '../envelope.ts'
 import { environmentCodec } from '../environments/environment.ts'
 import { projectCodec } from '../environments/project.ts'
@@ -252,7 +252,7 @@ export const auditLogEndpoints = {
   listAuditLog: reading('/audit/logs', {
     permission: 'audit.read',
     query: record({
-      ...paging,
+      ...cursorPaging,
       ...filters,
       /** `redis` returns only recent entries; `database` and `both` return all entries. */
       source: z.enum(['redis', 'database', 'both']).optional().meta({ default: 'both' }),

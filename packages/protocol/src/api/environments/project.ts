@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { changing, creating, deleting, reading, searchQuery } from '../endpoint.ts'
+import { changing, creating, cursorSearchQuery, deleting, reading } from '../endpoint.ts'
 import { pageOf } from '../envelope.ts'
 import { ORGANIZATION, PROJECT } from '../paths.ts'
 import { changesOf, record } from '../record.ts'
@@ -58,7 +58,7 @@ const permission = 'projects.write'
 
 /** The endpoints of projects. */
 export const projectEndpoints = {
-  listProjects: reading(PROJECTS, { query: searchQuery, response: pageOf(projectCodec) }),
+  listProjects: reading(PROJECTS, { query: cursorSearchQuery, response: pageOf(projectCodec) }),
   createProject: creating(PROJECTS, {
     permission,
     body: newProjectCodec,

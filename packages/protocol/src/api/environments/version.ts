@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { creating, pageQuery, reading } from '../endpoint.ts'
+import { creating, cursorQuery, reading } from '../endpoint.ts'
 import { pageOf } from '../envelope.ts'
 import { evaluationQuestionCodec, explainedEvaluationCodec } from '../flags/explanation.ts'
 import { flagSetCodec } from '../flags/flag-set.ts'
@@ -68,7 +68,7 @@ const VERSIONS = `${ENVIRONMENT}/versions` as const
 
 /** The endpoints of versions. */
 export const versionEndpoints = {
-  listVersions: reading(VERSIONS, { query: pageQuery, response: pageOf(versionCodec) }),
+  listVersions: reading(VERSIONS, { query: cursorQuery, response: pageOf(versionCodec) }),
   getVersion: reading(`${VERSIONS}/{version}`, { response: flagSetCodec }),
   restoreVersion: creating(`${VERSIONS}/{version}/restore`, {
     status: 200,

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { paging, reading, truth } from '../endpoint.ts'
+import { cursorPaging, reading, truth } from '../endpoint.ts'
 import { pageOf } from '../envelope.ts'
 import { PROJECT } from '../paths.ts'
 import { record, toSnakeCase } from '../record.ts'
@@ -140,7 +140,8 @@ export const flagSummaryEndpoints = {
           .enum(['on', 'off', 'rollout', 'experiment', 'gradual', 'scheduled', 'differs', 'unused'])
           .optional(),
         sort: sort.optional().meta({ default: 'key:asc' }),
-        page: paging.page,
+        page: cursorPaging.page,
+        after: cursorPaging.after,
         limit: wholeNumber(1, 1000).optional().meta({ default: 200 }),
       },
       { environmentId: 'env_id' },

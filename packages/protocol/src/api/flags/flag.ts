@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { changing, creating, deleting, paging, reading, truth } from '../endpoint.ts'
+import { changing, creating, cursorPaging, deleting, reading, truth } from '../endpoint.ts'
 import { pageOf } from '../envelope.ts'
 import { FLAG, FLAGS } from '../paths.ts'
 import { changesOf, record } from '../record.ts'
@@ -108,7 +108,7 @@ export const flagEndpoints = {
       search: text(256).min(1).optional(),
       tag: tag.optional(),
       archived: truth.optional(),
-      ...paging,
+      ...cursorPaging,
     }),
     response: pageOf(listedFlagCodec),
   }),

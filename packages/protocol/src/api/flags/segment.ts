@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { changing, creating, deleting, pageQuery, reading } from '../endpoint.ts'
+import { changing, creating, cursorQuery, deleting, reading } from '../endpoint.ts'
 import { pageOf } from '../envelope.ts'
 import { PROJECT } from '../paths.ts'
 import { changesOf, record } from '../record.ts'
@@ -85,7 +85,7 @@ const SEGMENTS = `${PROJECT}/segments` as const
 
 /** The endpoints of segments. */
 export const segmentEndpoints = {
-  listSegments: reading(SEGMENTS, { query: pageQuery, response: pageOf(segmentCodec) }),
+  listSegments: reading(SEGMENTS, { query: cursorQuery, response: pageOf(segmentCodec) }),
   createSegment: creating(SEGMENTS, {
     body: newSegmentCodec,
     notes: CONDITION_NOTES,
