@@ -136,11 +136,12 @@ function cutEntries(all: readonly StoredEntry[], sort: Sort, query: Query): Page
   }
   const { page, limit } = pagingOf(query)
   const after = startOf(query, order)
-  const data =
+  const rest =
     after === undefined
-      ? all.slice((page - 1) * limit, page * limit)
+      ? all.slice((page - 1) * limit)
       : all.filter((entry) => comparePositions(positionOf(entry, sort), after, sort) > 0)
-  return toCursorPage({ data, total: all.length }, query, order)
+  const found = { data: rest.slice(0, limit), total: all.length }
+  return toCursorPage(found, query, { ...order, hasNext: rest.length > limit })
 }
 
 interface RecentSources {

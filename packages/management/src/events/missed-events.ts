@@ -112,9 +112,10 @@ async function loadVersions(
   const { data: environments } = await storage.list('environment', { where: { projectId } })
   const limit = Math.min(VERSIONS_PER_READ, upTo - after + 1)
   for (const { id: environmentId } of environments) {
-    for (let page = 1, isOver = false; !isOver; page += 1) {
-      const { data } = await storage.listVersions(environmentId, { page, limit })
+    for (let before: number | undefined, isOver = false; !isOver; ) {
+      const { data } = await storage.listVersions(environmentId, { page: 1, limit, before })
       isOver = data.length < limit
+      before = data.at(-1)?.version
       for (const version of data) {
         const sequence = sequenceIn(version, chain)
         if (sequence <= after) isOver = true

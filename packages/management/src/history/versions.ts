@@ -13,13 +13,12 @@ export const versionUseCases = defineUseCases({
   async listVersions({ storage, environment, query }) {
     const { page, limit } = pagingOf(query)
     const before = versionOf(startOf(query, ORDER)?.value)
-    const { data, total } = await storage.listVersions(
-      environment.id,
-      before === undefined ? { page, limit } : { page, limit: limit + 1, before },
-    )
+    const { data, total } = await storage.listVersions(environment.id, { page, limit, before })
     const versions: Version[] = []
     for (const published of data) versions.push(await viewVersion(storage, published))
-    return toCursorPage({ data: versions, total }, query, ORDER)
+    // The versions of an environment are numbered from 1 without gaps.
+    const hasNext = (versions.at(-1)?.version ?? 1) > 1
+    return toCursorPage({ data: versions, total }, query, { ...ORDER, hasNext })
   },
 
   /** Returns the complete flag set of an environment at a version. */

@@ -41,21 +41,15 @@ export function startOf<T>(
   return fromCursor(name, after)
 }
 
-/**
- * Returns a page with the cursor of the next one, if there is one. The page of a cursor is read with
- * one entry more than its limit, which shows whether there is a next page.
- */
+/** Returns a page with the cursor of the next one, if there is one. */
 export function toCursorPage<T>(
-  { data: read, total }: { readonly data: readonly T[]; readonly total: number },
+  found: { readonly data: readonly T[]; readonly total: number },
   paging: Paging,
-  order: CursorOrder<T>,
+  { name, positionOf, hasNext }: CursorOrder<T> & { readonly hasNext: boolean },
 ): PageOf<T> {
-  const { page, limit } = pagingOf(paging)
-  const data = read.slice(0, limit)
-  const last = data.at(-1)
-  const hasNext = paging.after === undefined ? page * limit < total : read.length > limit
-  const next = last && hasNext ? { next: toCursor(order.name, order.positionOf(last)) } : {}
-  return { ...toPage({ data, total }, paging), ...next }
+  const last = found.data.at(-1)
+  const next = last && hasNext ? { next: toCursor(name, positionOf(last)) } : {}
+  return { ...toPage(found, paging), ...next }
 }
 
 /** Returns a page with `data`, which the store has already limited to the requested page. */
@@ -97,12 +91,18 @@ export async function listPage<K extends Kind>(
     positionOf: (record) => ({ value: String(record[sortBy]), id: record.id }),
   }
   const { page, limit } = pagingOf(query)
-  const after = startOf(query, order)
-  const found = await reader.list(kind, {
+  const list: ListQuery<K> = {
     ...filters,
     ...(search !== undefined && { search }),
     sort: { field: sortBy, direction },
-    ...(after === undefined ? { page, limit } : { after, limit: limit + 1 }),
-  })
-  return hasCursors ? toCursorPage(found, query, order) : toPage(found, query)
+  }
+  if (!hasCursors) return toPage(await reader.list(kind, { ...list, page, limit }), query)
+  const after = startOf(query, order)
+  const start = after === undefined ? { page, limit } : { after, limit }
+  const found = await reader.list(kind, { ...list, ...start })
+  const last = found.data.at(-1)
+  // The total was counted at another moment, so it does not show whether there is a next page.
+  const rest = last && { ...list, after: order.positionOf(last), limit: 1, isCounted: false }
+  const hasNext = rest !== undefined && (await reader.list(kind, rest)).data.length > 0
+  return toCursorPage(found, query, { ...order, hasNext })
 }

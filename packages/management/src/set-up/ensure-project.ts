@@ -178,11 +178,11 @@ async function loadFlags(
   projectId: string,
 ): Promise<ReadonlyMap<string, Flag>> {
   const flags = new Map<string, Flag>()
-  for (let page = 1, pageCount = 1; page <= pageCount; page += 1) {
-    const query = { page, limit: PAGE_LIMIT }
-    const { data, meta } = await useCases.listFlags({ params: { projectId }, query })
+  for (let after: string | undefined, isOver = false; !isOver; isOver = after === undefined) {
+    const query = { limit: PAGE_LIMIT, ...(after !== undefined && { after }) }
+    const { data, next } = await useCases.listFlags({ params: { projectId }, query })
     for (const flag of data) flags.set(flag.key, flag)
-    pageCount = meta.pageCount
+    after = next
   }
   return flags
 }

@@ -68,7 +68,7 @@ export class RecordStatements {
     const after = this.#after(kind, query, placeholders)
     const shape = `${kind} ${JSON.stringify(wanted)} ${JSON.stringify(sort)} ${after !== undefined}`
     const all = () => {
-      const rows = this.#sorted(kind, wanted, sort)
+      const rows = this.#sorted(kind, wanted, { sort, isNullable: after === undefined })
       return after === undefined ? rows : rows.where(isAfter(after))
     }
     if (limit === undefined) return [this.#templates.fill(`list ${shape}`, placeholders, all)]
@@ -156,15 +156,24 @@ export class RecordStatements {
     return isDeletable(kind) ? rows.where('deleted_at', 'is', null) : rows
   }
 
-  #sorted<K extends Kind>(kind: K, wanted: Wanted, sort: ListQuery<K>['sort']) {
+  /**
+   * Selects the matching rows in order. `isNullable` is `false` if the sort column is never null: an
+   * index of PostgreSQL then has the rows in the same order.
+   */
+  #sorted<K extends Kind>(
+    kind: K,
+    wanted: Wanted,
+    { sort, isNullable }: { sort: ListQuery<K>['sort'] | undefined; isNullable: boolean },
+  ) {
     const rows = this.#matching(kind, wanted).selectAll()
     if (sort === undefined) return rows.orderBy('id', 'asc')
-    const column = columnOf(sort.field)
     const isAscending = sort.direction === 'asc'
     return rows
-      .orderBy(column, (order) =>
-        isAscending ? order.asc().nullsFirst() : order.desc().nullsLast(),
-      )
+      .orderBy(columnOf(sort.field), (order) => {
+        const plain = isAscending ? order.asc() : order.desc()
+        if (!isNullable) return plain
+        return isAscending ? plain.nullsFirst() : plain.nullsLast()
+      })
       .orderBy('id', 'asc')
   }
 

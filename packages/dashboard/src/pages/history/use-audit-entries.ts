@@ -22,11 +22,14 @@ export function useAuditEntries(
     queryFn: async ({ signal }) => {
       const ids = new Set(versions.map(({ eventId }) => eventId))
       const entries = new Map<string, AuditEvent>()
+      let after: string | undefined
       for (let page = 1; page <= MOST_PAGES; page += 1) {
-        const query = { projectId, fromDate: from, toDate: to, limit: PER_PAGE, page }
-        const { data: found } = (await api.call('listAuditLog', { query, signal })).data
+        const filters = { projectId, fromDate: from, toDate: to, limit: PER_PAGE }
+        const query = { ...filters, ...(after !== undefined && { after }) }
+        const { data: found, next } = (await api.call('listAuditLog', { query, signal })).data
         for (const entry of found) if (ids.has(entry.id)) entries.set(entry.id, entry)
-        if (found.length < PER_PAGE) break
+        after = next
+        if (after === undefined) break
       }
       return entries
     },
