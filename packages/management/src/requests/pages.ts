@@ -100,8 +100,8 @@ export async function listPage<K extends Kind>(
   const after = startOf(query, order)
   const start = after === undefined ? { page, limit } : { after, limit }
   const found = await reader.list(kind, { ...list, ...start })
-  const last = found.data.at(-1)
   // The total was counted at another moment, so it does not show whether there is a next page.
+  const last = found.data.length === limit ? found.data.at(-1) : undefined
   const rest = last && { ...list, after: order.positionOf(last), limit: 1, isCounted: false }
   const hasNext = rest !== undefined && (await reader.list(kind, rest)).data.length > 0
   return toCursorPage(found, query, { ...order, hasNext })
