@@ -12,6 +12,8 @@ import {
   type EvaluationCount,
   type EvaluationCountQuery,
   type EvaluationTotal,
+  type FlagHistoryQuery,
+  type FlagPublication,
   type Kind,
   type LeaseClaim,
   type LeaseHolder,
@@ -181,6 +183,10 @@ class RecordingSession implements StorageSession {
 
   loadChanges(environmentId: string, since: number): Promise<DefinitionChanges> {
     return this.#session.loadChanges(environmentId, since)
+  }
+
+  loadFlagHistory(query: FlagHistoryQuery): Promise<readonly FlagPublication[]> {
+    return this.#session.loadFlagHistory(query)
   }
 
   loadEvaluationCounts(query: EvaluationCountQuery): Promise<readonly EvaluationTotal[]> {

@@ -61,7 +61,13 @@ export type EndpointUseCases = {
 /** The reading methods of a storage. */
 export type ReadableStorage = Pick<
   Storage,
-  'find' | 'list' | 'loadFlagSet' | 'listVersions' | 'loadEvaluationCounts' | 'loadApiCalls'
+  | 'find'
+  | 'list'
+  | 'loadFlagSet'
+  | 'listVersions'
+  | 'loadFlagHistory'
+  | 'loadEvaluationCounts'
+  | 'loadApiCalls'
 >
 
 /** The argument of the work of a use case: the input, the loaded records, and the actor. */

@@ -48,7 +48,7 @@ async function loadDay(storage: ReadableStorage, query: CountsQuery) {
     evaluations,
     /** The number of `evaluations` that were reported with a client key. */
     clientReported: countOf(totals.filter(({ source }) => source === 'client')),
-    users: await countUniqueUsers(storage, query),
+    users: isUsed ? Math.min(await countUniqueUsers(storage, query), evaluations) : 0,
     /** The percentage of evaluations without an error, rounded down to two decimals. */
     successRate,
     errorRate: isUsed ? round(100 - successRate) : 0,

@@ -1,5 +1,6 @@
 import type { EvaluationCount } from '@ff/storage'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { HyperLogLog } from '../../../server/src/usage/hyper-log-log.ts'
 import { evaluate } from '../../../server/test/call.ts'
 import { SYSTEM } from '../../src/index.ts'
 import { type MetricsShop, openMetricsShop } from '../world/metrics-shop.ts'
@@ -30,6 +31,13 @@ async function ask(from: number, to: number): Promise<void> {
     await evaluate(shop.flags, shop.mine.clientKey, { kind: 'user', key: `user-${user}` })
   }
   await shop.clock.advance(2000)
+}
+
+/** Returns the registers of a sketch of this number of users. */
+function registersOf(count: number): string {
+  const users = new HyperLogLog()
+  for (let user = 0; user < count; user += 1) users.add(`user-${user}`)
+  return users.toText()
 }
 
 /** Writes a count of the current minute. */
@@ -72,6 +80,22 @@ describe('GET /flags/{flagId}/metrics', () => {
         { key: 'light', evaluations: 0, percentage: 0 },
       ],
     })
+  })
+
+  it('The unique users are at most as many as the evaluations', async () => {
+    const { storage, mine, clock } = shop
+    const registers = registersOf(100)
+    const hour = new Date(clock.now()).toISOString()
+    const place = { environmentId: mine.live, hour, instanceId: 'i' }
+    const versions = { keyKind: null, firstVersion: null, lastVersion: null }
+    const sketch = { id: 'earlier', flagId: null, ...place, ...versions, registers }
+    await storage.insert('userSketch', sketch)
+    expect(await metrics()).toMatchObject({ uniqueUsers: { value: 0, change: 0 } })
+    await count({ count: 7 })
+    expect(await metrics()).toMatchObject({ uniqueUsers: { value: 7, change: 100 } })
+    await count({ count: 700 })
+    const { value = 0 }: { readonly value?: number } = (await metrics())['uniqueUsers'] ?? {}
+    expect(Math.abs(value - 100)).toBeLessThan(4)
   })
 
   it('Metrics compare the last 24 hours with the 24 hours before', async () => {

@@ -17,7 +17,8 @@ const environmentId = '00000000-0000-4000-8000-000000000006'
 
 function sketch(hour: string): Records['userSketch'] {
   const place = { environmentId, flagId: null, hour, instanceId: 'one' }
-  return { id: crypto.randomUUID(), ...place, registers: '' }
+  const versions = { keyKind: 'server', firstVersion: 1, lastVersion: 1 } as const
+  return { id: crypto.randomUUID(), ...place, ...versions, registers: '' }
 }
 
 function remembered(expiresAt: string): Records['idempotencyRecord'] {

@@ -72,7 +72,7 @@ export class ValueSubscription implements SocketSubscription, SessionSink {
     if (this.#session !== undefined) {
       const { scope, group } = this.#session
       if (full) this.#options.usage.evaluated(scope, 'ws', evaluated, group.contextHash)
-      else this.#options.usage.pushed(scope, evaluated, group)
+      else this.#options.usage.pushed(scope, evaluated)
     }
     return true
   }

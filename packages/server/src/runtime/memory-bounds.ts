@@ -58,6 +58,12 @@ export const MAX_KNOWN_SAMPLES = 10_000
 /** The maximum number of sketches of distinct users in memory; each uses 16 KiB. */
 export const MAX_SKETCHES = 1000
 
+/**
+ * The number of sketches at which no further sketch of a single flag is created, so that there is
+ * room for those of all flags.
+ */
+export const MAX_FLAG_SKETCHES = 900
+
 /** The maximum number of reports of local evaluations with one SDK key that are remembered by id. */
 export const MAX_COUNTED_REPORTS_OF_KEY = 5000
 

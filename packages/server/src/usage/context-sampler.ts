@@ -107,15 +107,15 @@ export class ContextSampler {
     return this.#dropped + this.#buffer.dropped
   }
 
-  /** Adds a context to the samples. Returns `false` if it was already observed in this batch. */
-  observe(evaluated: Evaluated, observation: Observation): boolean {
+  /** Adds a context to the samples. */
+  observe(evaluated: Evaluated, observation: Observation): void {
     const batch = this.#batchOf(observation.environmentId)
     const before = batch.decisions.get(observation.contextName)
     const decision = before ?? this.#decide(evaluated, observation, batch)
     if (before === undefined && batch.decisions.size < MAX_DISTINCT) {
       batch.decisions.set(observation.contextName, decision)
     }
-    if (decision === 'unwanted') return before === undefined
+    if (decision === 'unwanted') return
     if (decision === 'dropped' || decision.isDropped) this.#dropped += 1
     else {
       decision.count += 1
@@ -123,7 +123,6 @@ export class ContextSampler {
       decision.source = observation.source
       keepOutcomes(decision, evaluated)
     }
-    return before === undefined
   }
 
   /**

@@ -9,8 +9,20 @@ const REGISTERS = 2 ** INDEX_BITS
 /** The number of further hash bits that are searched for leading zeros. */
 const RANK_BITS = 32
 
+/** The number of bits of a rank in a place, and the mask of these bits. */
+const RANK_SIZE = 6
+const RANK_MASK = 2 ** RANK_SIZE - 1
+
 /** The hash of the text that is being added. */
 const hash = new Int32Array(4)
+
+/** Returns the place of a text in all sketches, for adding it to several sketches. */
+export function placeOf(text: string): number {
+  hash128Into(hash, text)
+  const index = (hash[0] ?? 0) >>> (32 - INDEX_BITS)
+  const rank = Math.clz32(hash[1] ?? 0) + 1
+  return (index << RANK_SIZE) | rank
+}
 
 /**
  * A HyperLogLog sketch: estimates the number of distinct texts with an error of one or two percent,
@@ -35,9 +47,13 @@ export class HyperLogLog {
    * similar hash, was added before.
    */
   add(text: string): boolean {
-    hash128Into(hash, text)
-    const index = (hash[0] ?? 0) >>> (32 - INDEX_BITS)
-    const rank = Math.clz32(hash[1] ?? 0) + 1
+    return this.addPlace(placeOf(text))
+  }
+
+  /** Adds the text with this place, as `add` does. */
+  addPlace(place: number): boolean {
+    const index = place >>> RANK_SIZE
+    const rank = place & RANK_MASK
     if (rank <= (this.#registers[index] ?? 0)) return false
     this.#registers[index] = rank
     return true

@@ -15,7 +15,7 @@ import { EnvironmentUsage } from './environment-usage.ts'
 import type { OwnCount } from './evaluation-counters.ts'
 import { OrganizationUsage } from './organization-usage.ts'
 import { personOf } from './pending-sample.ts'
-import { HOUR_MS, UserSketches } from './user-sketches.ts'
+import { UserSketches } from './user-sketches.ts'
 import { WriteSchedule } from './write-schedule.ts'
 
 /** The maximum number of counts that are written in one call of the store. */
@@ -68,8 +68,6 @@ export class UsageRecorder {
   readonly #organizations: OrganizationUsage
   readonly #contexts: ContextSampler
   readonly #users: UserSketches
-  /** The subscriber groups with contexts that were counted as users in this hour. */
-  #counted = { hour: 0, groups: new WeakSet() }
   /** The last failure. It is kept so that a repeated failure is logged only once. */
   #failure: string | undefined
   readonly #schedule: WriteSchedule
@@ -157,24 +155,12 @@ export class UsageRecorder {
   ): void {
     const now = this.#count(scope, source, evaluated)
     const { environmentId } = scope
-    const observation = { environmentId, contextName, source, now }
-    if (this.#contexts.observe(evaluated, observation)) this.#addUser(environmentId, evaluated, now)
+    this.#contexts.observe(evaluated, { environmentId, contextName, source, now })
   }
 
-  /**
-   * Records changes that were sent to a live client. `group` is the subscriber group of the client.
-   * A group is counted as a user at most once per hour.
-   */
-  pushed(scope: FlagSetScope, evaluated: Evaluated, group: WeakKey): void {
-    const now = this.#count(scope, 'ws', evaluated)
-    const { environmentId } = scope
-    const hour = Math.floor(now / HOUR_MS)
-    if (this.#counted.hour !== hour) this.#counted = { hour, groups: new WeakSet() }
-    if (!this.#counted.groups.has(group)) {
-      this.#counted.groups.add(group)
-      const { key } = personOf(evaluated.context)
-      if (key !== '') this.#users.add({ environmentId, flagId: null }, key, now)
-    }
+  /** Records changes that were sent to a live client. Its context is not observed again. */
+  pushed(scope: FlagSetScope, evaluated: Evaluated): void {
+    this.#count(scope, 'ws', evaluated)
   }
 
   /** Records evaluations that an application reports. */
@@ -182,8 +168,9 @@ export class UsageRecorder {
     const now = this.#clock.now()
     for (const { contextKeys, ...count } of counts) {
       this.#addCount({ ...count, environmentId, source })
-      const owner = { environmentId, flagId: count.flagId }
-      for (const key of contextKeys) this.#users.add(owner, key, now)
+      for (const key of contextKeys) {
+        this.#users.addToFlags({ environmentId, key, now }, [count.flagId])
+      }
     }
     this.#schedule.arm()
   }
@@ -200,22 +187,27 @@ export class UsageRecorder {
     if (stats.pending > 0) this.#logger.warn('Some usage could not be written', { ...stats })
   }
 
-  /** Counts an evaluation and returns the current time. */
+  /** Counts an evaluation and its user, and returns the current time. */
   #count(scope: FlagSetScope, source: ContextSample['source'], evaluated: Evaluated): number {
     const now = this.#clock.now()
     this.#environments.add(scope, evaluated, { source, now })
+    this.#addUser(scope, evaluated, now)
     this.#metrics.observeEvaluation(evaluated.micros)
     this.#schedule.arm()
     return now
   }
 
-  #addUser(environmentId: string, { flagSet, context, evaluation }: Evaluated, now: number): void {
+  #addUser(scope: FlagSetScope, { flagSet, context, evaluation }: Evaluated, now: number): void {
     const { key } = personOf(context)
     if (key === '') return
+    const { environmentId, kind } = scope
     const { flags } = evaluation
-    const isWhole = flags === flagSet.ordered
-    const owners = isWhole ? [null] : flags.map(({ definition }) => definition.id)
-    for (const flagId of owners) this.#users.add({ environmentId, flagId }, key, now)
+    const user = { environmentId, key, now }
+    if (flags === flagSet.ordered) this.#users.addToAll(user, { kind, flagSet })
+    else {
+      const flagIds = flags.map(({ definition }) => definition.id)
+      this.#users.addToFlags(user, flagIds)
+    }
   }
 
   #addCount(count: OwnCount): void {

@@ -1,24 +1,27 @@
 import { isFlagError } from '@ff/core'
-import type { EvaluationCountQuery, Records, Storage, StorageSession } from '@ff/storage'
+import type { Records, Storage } from '@ff/storage'
 import { newId } from '../access/secrets.ts'
 import type { Logger } from '../runtime/logger.ts'
-import { MAX_SKETCHES } from '../runtime/memory-bounds.ts'
+import { MAX_FLAG_SKETCHES, MAX_SKETCHES } from '../runtime/memory-bounds.ts'
 import { BatchBuffer } from './batch-buffer.ts'
-import { HyperLogLog } from './hyper-log-log.ts'
+import {
+  EnvironmentSketches,
+  type EvaluatedFlagSet,
+  HOUR_MS,
+  type PendingSketch,
+  type SketchSubject,
+} from './environment-sketches.ts'
+import { HyperLogLog, placeOf } from './hyper-log-log.ts'
 
 /** The time for which users are added to a sketch before it is written again. */
 const WRITE_EVERY_MS = 10_000
 
-/** The environment of a sketch and its flag; `flagId` is `null` for evaluations of all flags. */
-type SketchOwner = Pick<Records['userSketch'], 'environmentId' | 'flagId'>
-
-interface PendingSketch extends SketchOwner {
-  readonly id: string
-  /** The hour of the sketch, in hours since the epoch. */
-  readonly hour: number
-  readonly users: HyperLogLog
-  isChanged: boolean
-  writtenAt: number
+/** A user for whom flags of an environment are evaluated. */
+interface EvaluatedUser {
+  readonly environmentId: string
+  readonly key: string
+  /** The time of the evaluation, in epoch milliseconds. */
+  readonly now: number
 }
 
 interface UserSketchesOptions {
@@ -30,20 +33,22 @@ interface UserSketchesOptions {
 
 /**
  * Counts the distinct users of this instance in sketches and writes the sketches to the store.
- * There is one sketch per hour, environment and flag.
+ * `EnvironmentSketches` determines which evaluations share a sketch.
  */
 export class UserSketches {
   readonly #buffer: BatchBuffer<PendingSketch>
   readonly #storage: Storage
   readonly #instanceId: string
-  readonly #sketches = new Map<string, PendingSketch>()
+  /** The sketches of the newest hour of each environment. */
+  readonly #environments = new Map<string, EnvironmentSketches>()
+  readonly #sketches = new Set<PendingSketch>()
   #dropped = 0
 
   constructor({ storage, logger, instanceId }: UserSketchesOptions) {
     this.#storage = storage
     this.#instanceId = instanceId
     this.#buffer = new BatchBuffer<PendingSketch>({
-      nameOf,
+      nameOf: ({ id }) => id,
       merge: (_earlier, later) => later,
       ...{ maxRows: MAX_SKETCHES, rowsACall: 1, logger },
       write: (sketches) => this.#store(sketches),
@@ -56,7 +61,7 @@ export class UserSketches {
 
   /** `true` if a sketch has changes that are not written. */
   get hasChanges(): boolean {
-    for (const { isChanged } of this.#sketches.values()) if (isChanged) return true
+    for (const { isChanged } of this.#sketches) if (isChanged) return true
     return false
   }
 
@@ -68,20 +73,27 @@ export class UserSketches {
     return this.#dropped + this.#buffer.dropped
   }
 
-  /** Adds the user with this key at `now`, in epoch milliseconds. */
-  add(owner: SketchOwner, key: string, now: number): void {
-    const sketch = this.#sketchOf(owner, now)
-    if (sketch === undefined) this.#dropped += 1
-    else if (sketch.users.add(key)) sketch.isChanged = true
+  /** Adds a user of single flags. */
+  addToFlags(user: EvaluatedUser, flagIds: readonly string[]): void {
+    const sketches = this.#sketchesOf(user)
+    const place = placeOf(user.key)
+    for (const flagId of flagIds) this.#add(sketches.ofFlag(flagId), place)
+  }
+
+  /** Adds a user of all flags of a flag set. */
+  addToAll(user: EvaluatedUser, evaluated: EvaluatedFlagSet): void {
+    if (evaluated.flagSet.ordered.length === 0) return
+    this.#add(this.#sketchesOf(user).ofAll(evaluated, user.now), placeOf(user.key))
   }
 
   /**
    * Writes the changed sketches of past hours, and the other changed sketches if they were not
-   * written recently or `all` is `true`. Removes written sketches of past hours from memory.
+   * written recently or `all` is `true`. Removes written sketches from memory if no further user will
+   * be added.
    */
   async write(now: number, all: boolean): Promise<void> {
     const thisHour = Math.floor(now / HOUR_MS)
-    for (const sketch of this.#sketches.values()) {
+    for (const sketch of this.#sketches) {
       const { isChanged, hour, writtenAt } = sketch
       const isDue = all || hour !== thisHour || Math.abs(now - writtenAt) >= WRITE_EVERY_MS
       if (!isChanged || !isDue) continue
@@ -91,37 +103,65 @@ export class UserSketches {
     try {
       await this.#buffer.flush()
     } finally {
-      for (const sketch of this.#sketches.values()) {
-        if (sketch.hour !== thisHour && !sketch.isChanged) this.#release(sketch)
+      for (const [environmentId, { hour }] of this.#environments) {
+        if (hour !== thisHour) this.#environments.delete(environmentId)
+      }
+      for (const sketch of this.#sketches) {
+        const isInUse = this.#environments.get(sketch.environmentId)?.isInUse(sketch) ?? false
+        if (!isInUse && !sketch.isChanged) this.#release(sketch)
       }
     }
   }
 
-  #release(sketch: PendingSketch): void {
-    this.#sketches.delete(nameOf(sketch))
+  #add(sketch: PendingSketch | undefined, place: number): void {
+    if (sketch === undefined) this.#dropped += 1
+    else if (sketch.users.addPlace(place)) sketch.isChanged = true
   }
 
-  #sketchOf({ environmentId, flagId }: SketchOwner, now: number): PendingSketch | undefined {
+  #release(sketch: PendingSketch): void {
+    this.#sketches.delete(sketch)
+    this.#environments.get(sketch.environmentId)?.remove(sketch)
+  }
+
+  #sketchesOf({ environmentId, now }: EvaluatedUser): EnvironmentSketches {
     const hour = Math.floor(now / HOUR_MS)
-    const name = nameOf({ environmentId, flagId, hour })
-    const known = this.#sketches.get(name)
-    if (known === undefined && this.#sketches.size >= MAX_SKETCHES) return undefined
-    const sketch = known ?? {
-      ...{ id: newId(), environmentId, flagId, hour, users: new HyperLogLog() },
+    const known = this.#environments.get(environmentId)
+    if (known?.hour === hour) return known
+    const created = new EnvironmentSketches(hour, (subject) =>
+      this.#create(subject, { environmentId, hour }),
+    )
+    this.#environments.set(environmentId, created)
+    return created
+  }
+
+  #create(
+    subject: SketchSubject,
+    place: Pick<PendingSketch, 'environmentId' | 'hour'>,
+  ): PendingSketch | undefined {
+    const limit = subject.flagId === null ? MAX_SKETCHES : MAX_FLAG_SKETCHES
+    if (this.#sketches.size >= limit) return undefined
+    const sketch: PendingSketch = {
+      ...{ id: newId(), ...subject, ...place, users: new HyperLogLog() },
       ...{ isChanged: false, writtenAt: Number.NEGATIVE_INFINITY },
     }
-    this.#sketches.set(name, sketch)
+    this.#sketches.add(sketch)
     return sketch
   }
 
   async #store(sketches: readonly PendingSketch[]): Promise<undefined> {
     for (const sketch of sketches) {
-      const { id, environmentId, flagId, users } = sketch
+      const { id, environmentId, flagId, versions, users } = sketch
       const hour = hourOf(sketch.hour * HOUR_MS)
       const place = { id, environmentId, flagId, hour, instanceId: this.#instanceId }
+      const content = {
+        keyKind: versions?.kind ?? null,
+        firstVersion: versions?.first ?? null,
+        lastVersion: versions?.last ?? null,
+        registers: users.toText(),
+      }
       sketch.isChanged = false
       try {
-        await put(this.#storage, { ...place, registers: users.toText() })
+        await put(this.#storage, { ...place, ...content })
       } catch (error) {
         sketch.isChanged = true
         throw error
@@ -130,44 +170,20 @@ export class UserSketches {
   }
 }
 
-function nameOf({ environmentId, flagId, hour }: SketchOwner & { readonly hour: number }): string {
-  return `${environmentId} ${flagId} ${hour}`
-}
-
 /**
  * Updates a sketch in the store. Inserts the sketch if the store does not contain it, because it is
  * new or was deleted because of its age.
  */
 async function put(storage: Storage, record: Records['userSketch']): Promise<void> {
-  const { id, registers } = record
+  const { id, keyKind, firstVersion, lastVersion, registers } = record
   try {
-    await storage.update('userSketch', id, { registers })
+    const changes = { keyKind, firstVersion, lastVersion, registers }
+    await storage.update('userSketch', id, changes)
   } catch (error) {
     if (!isFlagError(error) || error.code !== 'NOT_FOUND') throw error
     await storage.insert('userSketch', record)
   }
 }
-
-/**
- * Returns the approximate number of distinct context keys for which a flag was evaluated, alone or
- * with all other flags, on all instances. An hour that contains `from` counts as a whole.
- */
-export async function countUniqueUsers(
-  storage: Pick<StorageSession, 'list'>,
-  { environmentId, flagId, from, to }: EvaluationCountQuery,
-): Promise<number> {
-  const range = { field: 'hour', from: hourOf(Date.parse(from)), to } as const
-  const users = new HyperLogLog()
-  for (const owner of [null, flagId]) {
-    const where = { environmentId, flagId: owner }
-    const { data } = await storage.list('userSketch', { where, range })
-    for (const { registers } of data) users.merge(HyperLogLog.parse(registers))
-  }
-  return Math.round(users.estimate())
-}
-
-/** The number of milliseconds in an hour. */
-export const HOUR_MS = 3_600_000
 
 /** Returns the start of the hour that contains `now` (epoch milliseconds), as a timestamp. */
 export function hourOf(now: number): string {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { stores } from '../../../management/test/world/stores.ts'
 import { createFlagServer } from '../../src/flag-server.ts'
-import { countUniqueUsers } from '../../src/usage/user-sketches.ts'
+import { countUniqueUsers } from '../../src/usage/unique-users.ts'
 import { evaluate } from '../call.ts'
 import { allInMemory } from '../capabilities.ts'
 import { FakeClock } from '../fake-clock.ts'

@@ -1,13 +1,15 @@
-import type { Records } from '@ff/storage'
+import type { DefinitionChange, Records } from '@ff/storage'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createFlagServer } from '../../src/flag-server.ts'
-import { countUniqueUsers } from '../../src/usage/user-sketches.ts'
+import { countUniqueUsers } from '../../src/usage/unique-users.ts'
 import { evaluate } from '../call.ts'
+import { settle } from '../fake-clock.ts'
 import { flagChange, publish, textFlag } from '../seed.ts'
 import {
   BANNER,
   FOREVER,
   free,
+  lossesOf,
   openClient,
   openScene,
   pro,
@@ -30,6 +32,15 @@ const written = () => scene.clock.advance(11_000)
 function usersOf(flagId: string, { from, to } = FOREVER): Promise<number> {
   const { environmentId } = scene.live
   return countUniqueUsers(scene.memory.storage, { environmentId, flagId, from, to })
+}
+
+/** Publishes changes and waits until the server evaluates with them. */
+async function serve(...changes: readonly DefinitionChange[]): Promise<void> {
+  const { memory, live } = scene
+  const version = await publish(memory, live.environmentId, ...changes)
+  // A context without a key adds no user.
+  const servedVersion = async () => (await say({ kind: 'user' })).headers.get('x-ff-version')
+  while ((await servedVersion()) !== String(version)) await settle()
 }
 
 async function sketches(): Promise<readonly Records['userSketch'][]> {
@@ -133,5 +144,121 @@ describe('Unique users', () => {
     await say(free)
     await written()
     expect(await usersOf(TITLE)).toBe(2)
+  })
+
+  it('A change counts a live client as a user of the flags in the message only', async () => {
+    const { clock, memory, live } = scene
+    await openClient(scene)
+    await clock.advance(2 * HOUR_MS)
+    await publish(memory, live.environmentId, flagChange(textFlag('title', 'market')))
+    await written()
+    const later = { ...FOREVER, from: '2030-01-01T02:00:00.000Z' }
+    expect([await usersOf(TITLE, later), await usersOf(BANNER, later)]).toEqual([1, 0])
+  })
+
+  it('All evaluations of a context within a second are counted for their flags', async () => {
+    const { flags, live } = scene
+    await flags.detailOrThrow(live, 'banner', pro)
+    await flags.detailOrThrow(live, 'title', pro)
+    await written()
+    expect([await usersOf(BANNER), await usersOf(TITLE)]).toEqual([1, 1])
+  })
+})
+
+describe('The users of all flags', () => {
+  const change = (...changes: Parameters<typeof flagChange>) => serve(flagChange(...changes))
+  const remove = (id: string) => serve({ kind: 'flag', id, definition: null })
+  const user = (index: number) => ({ ...pro, key: `user-${index}` })
+
+  it('Users before a flag is published and after it is removed are no users of the flag', async () => {
+    await say(user(1))
+    await change(textFlag('new', 'x'))
+    await say(user(2))
+    await remove('flag-new')
+    await say(user(3))
+    await change({ ...textFlag('new', 'x'), id: 'flag-newer' })
+    await say(user(4))
+    await written()
+    const counts = await Promise.all(
+      [TITLE, 'flag-new', 'flag-newer', 'flag-none'].map((id) => usersOf(id)),
+    )
+    expect(counts).toEqual([4, 1, 1, 0])
+  })
+
+  it('Users of client keys are no users of a flag that is not visible to clients', async () => {
+    await change({ ...textFlag('new', 'x'), clientVisible: false })
+    await say(user(1))
+    await scene.flags.allOrThrow(scene.live, user(2))
+    await written()
+    expect([await usersOf(TITLE), await usersOf('flag-new')]).toEqual([2, 1])
+  })
+
+  it('Versions with the same flags share a sketch, and so do both kinds of keys', async () => {
+    for (const value of ['market', 'bazaar']) {
+      await change(textFlag('title', value))
+      await say(user(1))
+      await scene.flags.allOrThrow(scene.live, user(2))
+    }
+    await written()
+    expect(await sketches()).toMatchObject([{ flagId: null, firstVersion: 2, lastVersion: 2 }])
+    expect(await usersOf(TITLE)).toBe(2)
+  })
+
+  it('A list of flags that changes often starts 20 sketches at once and a further one every three minutes', async () => {
+    const { clock } = scene
+    for (let index = 0; index < 30; index += 1) {
+      await change(textFlag(`new-${index}`, 'x'))
+      await say(user(index))
+    }
+    await written()
+    expect(await sketches()).toHaveLength(20)
+    const usersOfNew = (index: number) => usersOf(`flag-new-${index}`)
+    expect(await usersOf(TITLE)).toBe(30)
+    expect([await usersOfNew(0), await usersOfNew(18), await usersOfNew(19)]).toEqual([30, 12, 11])
+    expect([await usersOfNew(20), await usersOfNew(29)]).toEqual([0, 0])
+    await remove('flag-new-19')
+    await say(user(30))
+    await written()
+    expect([await usersOf(TITLE), await usersOfNew(18), await usersOfNew(19)]).toEqual([31, 13, 0])
+    await clock.advance(3 * 60_000)
+    await say(user(31))
+    await written()
+    expect(await sketches()).toHaveLength(21)
+    expect([await usersOf(TITLE), await usersOfNew(29)]).toEqual([32, 1])
+  })
+
+  it('A sketch of earlier flags is written and then removed from memory', async () => {
+    await say(user(1))
+    await written()
+    await change(textFlag('new', 'x'))
+    await say(user(2))
+    await written()
+    await remove('flag-new')
+    await say(user(3))
+    await written()
+    expect(await sketches()).toHaveLength(3)
+    expect([await usersOf(TITLE), await usersOf('flag-new')]).toEqual([3, 1])
+  })
+
+  it('Users of all flags have room beside the users of a thousand single flags', async () => {
+    const many = Array.from({ length: 1000 }, (_, index) => textFlag(`new-${index}`, 'x'))
+    await serve(...many.map((flag) => flagChange(flag)))
+    for (const { key } of many) await scene.flags.detailOrThrow(scene.live, key, pro)
+    await say(free)
+    await written()
+    expect([await usersOf('flag-new-0'), await usersOf('flag-new-999')]).toEqual([2, 1])
+    expect(await lossesOf(scene)).toMatchObject({ users: 100 })
+  })
+
+  it('Users in the sketches of earlier releases are users of all flags', async () => {
+    await say(user(1))
+    await written()
+    const [sketch] = await sketches()
+    if (sketch === undefined) throw new Error('one sketch')
+    await change(textFlag('new', 'x'))
+    expect([await usersOf(TITLE), await usersOf('flag-new')]).toEqual([1, 0])
+    const earlier = { keyKind: null, firstVersion: null, lastVersion: null }
+    await scene.memory.storage.insert('userSketch', { ...sketch, id: 'earlier', ...earlier })
+    expect([await usersOf(TITLE), await usersOf('flag-new')]).toEqual([1, 1])
   })
 })

@@ -25,6 +25,8 @@ export function describeMigrations(open: OpenStorage): void {
       )
       await expectRefusal(storage.loadFlagSet(newId()), 'UNAVAILABLE')
       await expectRefusal(storage.loadChanges(newId(), 0), 'UNAVAILABLE')
+      const history = { environmentId: newId(), flagId: flag.id, since: 0 }
+      await expectRefusal(storage.loadFlagHistory(history), 'UNAVAILABLE')
       await expectRefusal(storage.addEvaluationCounts([]), 'UNAVAILABLE')
       await expectRefusal(storage.dropEvaluationCounts(''), 'UNAVAILABLE')
       await expectRefusal(storage.markEvaluated([], ''), 'UNAVAILABLE')

@@ -96,6 +96,16 @@ const publicationCommands: fc.Arbitrary<SessionCommand> = fc.oneof(
         ),
       ),
   },
+  {
+    weight: 1,
+    arbitrary: fc
+      .tuple(environment, id, version)
+      .map(([environmentId, flagId, since]) =>
+        command('loadFlagHistory', { environmentId, flagId, since }, (session) =>
+          session.loadFlagHistory({ environmentId, flagId, since }),
+        ),
+      ),
+  },
 )
 
 const sessionCommand: fc.Arbitrary<SessionCommand> = fc.oneof(

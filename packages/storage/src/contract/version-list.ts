@@ -18,8 +18,37 @@ import { sample } from './samples/samples.ts'
 
 const ALL = { page: 1, limit: 100 }
 
-/** Tests `findVersions` and `listVersions`. */
+/** Tests `findVersions`, `listVersions` and `loadFlagHistory`. */
 export function describeVersionList(open: OpenStorage): void {
+  it('The history of a flag contains its definition at a version and all later ones', async () => {
+    const storage = await open()
+    const environmentId = newId()
+    const flag = flagDefinition()
+    const hidden = { ...flag, clientVisible: false }
+    const other = () => flagChange(flagDefinition())
+    for (const change of [other(), flagChange(flag), other(), flagRemoval(flag.id), other()]) {
+      await storage.publish(environmentId, [change], METADATA)
+    }
+    await storage.publish(newId(), [flagChange(flag)], METADATA)
+    await storage.publish(environmentId, [flagChange(hidden)], METADATA)
+    const history = [
+      { version: 2, definition: flag },
+      { version: 4, definition: null },
+      { version: 6, definition: hidden },
+    ]
+    const historySince = (since: number, flagId = flag.id) =>
+      storage.loadFlagHistory({ environmentId, flagId, since })
+    for (const since of [0, 1, 2, 3]) expect(await historySince(since)).toEqual(history)
+    for (const since of [4, 5]) expect(await historySince(since)).toEqual(history.slice(1))
+    for (const since of [6, 99]) expect(await historySince(since)).toEqual(history.slice(2))
+    expect(await historySince(0, newId())).toEqual([])
+    await storage.transaction('lock', async (tx) => {
+      await tx.publish(environmentId, [flagRemoval(flag.id)], METADATA)
+      const query = { environmentId, flagId: flag.id, since: 7 }
+      expect(await tx.loadFlagHistory(query)).toEqual([{ version: 7, definition: null }])
+    })
+  })
+
   it('The newest versions and the revisions of several living environments are found in one call', async () => {
     const storage = await open()
     const [used, unused, deleted] = [1, 2, 3].map((revision) => sample('environment', { revision }))

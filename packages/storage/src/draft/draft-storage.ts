@@ -142,6 +142,7 @@ class DraftSession implements StorageSession {
 
   readonly findVersions = refused
   readonly loadChanges = refused
+  readonly loadFlagHistory = refused
   readonly addEvaluationCounts = refused
   readonly dropEvaluationCounts = refused
   readonly markEvaluated = refused

@@ -2,6 +2,8 @@ import type { FlagSetDefinition } from '@ff/core'
 import type {
   DefinitionChange,
   DefinitionChanges,
+  FlagHistoryQuery,
+  FlagPublication,
   PublishedVersion,
   PublishMetadata,
   VersionPage,
@@ -13,6 +15,7 @@ import {
   type LogEntry,
   type LogTopic,
   newEntries,
+  toFlagHistory,
   toFlagSet,
   topicName,
 } from '../publication-log/publication-log.ts'
@@ -98,6 +101,20 @@ export function changesSince(log: EnvironmentLog, since: number): DefinitionChan
   const { version } = log
   const clientVersion = clientVersionAt(log, version)
   return runToEnd(toChanges(changeEntries(log, since), { version, clientVersion, since }))
+}
+
+/** Returns the newest publication of a flag up to version `since` and all later ones, oldest first. */
+export function flagHistoryOf(
+  log: EnvironmentLog,
+  { flagId, since }: Pick<FlagHistoryQuery, 'flagId' | 'since'>,
+): readonly FlagPublication[] {
+  const entries: LogEntry[] = []
+  let link = log.topics.get(topicName({ kind: 'flag', id: flagId }))
+  for (; link !== undefined; link = link.previous) {
+    entries.push(link.entry)
+    if (link.entry.version <= since) break
+  }
+  return runToEnd(toFlagHistory(entries.reverse()))
 }
 
 /** Returns the entries that form the current state of a topic, oldest first. */

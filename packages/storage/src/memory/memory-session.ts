@@ -3,6 +3,8 @@ import type { DeliveryClaim } from '../ports/delivery-claim.ts'
 import type {
   DefinitionChange,
   DefinitionChanges,
+  FlagHistoryQuery,
+  FlagPublication,
   NewestVersion,
   NewestVersions,
   PublishedVersion,
@@ -40,6 +42,7 @@ import {
   changesSince,
   EMPTY_LOG,
   type EnvironmentLog,
+  flagHistoryOf,
   flagSetAt,
   versionsOf,
   withPublication,
@@ -175,6 +178,10 @@ export class MemorySession implements StorageSession {
 
   async loadChanges(environmentId: string, since: number): Promise<DefinitionChanges> {
     return changesSince(this.#log(environmentId), since)
+  }
+
+  async loadFlagHistory(query: FlagHistoryQuery): Promise<readonly FlagPublication[]> {
+    return flagHistoryOf(this.#log(query.environmentId), query)
   }
 
   async addEvaluationCounts(counts: readonly EvaluationCount[]): Promise<void> {

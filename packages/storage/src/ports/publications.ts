@@ -59,6 +59,20 @@ export interface PublishedVersion extends Omit<PublishMetadata, 'affectsClients'
   readonly segments: readonly ChangedDefinition[]
 }
 
+/** Selects publications of a flag in an environment. */
+export interface FlagHistoryQuery {
+  readonly environmentId: string
+  readonly flagId: string
+  readonly since: number
+}
+
+/** The definition of a flag from a version on, until a later version changes it. */
+export interface FlagPublication {
+  readonly version: number
+  /** `null` if the version removes the flag. */
+  readonly definition: FlagDefinition | null
+}
+
 /** A flag or segment that a version changed. */
 export interface ChangedDefinition {
   readonly id: string

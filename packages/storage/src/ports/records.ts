@@ -175,12 +175,19 @@ export interface IdempotencyRecord extends StoredRecord {
 /**
  * The approximate number of distinct users that one instance observed in one hour, as a HyperLogLog
  * sketch. The users themselves are not stored.
+ *
+ * The users of a sketch without `flagId` are users of each flag that keys of the kind `keyKind` have
+ * received in all versions from `firstVersion` to `lastVersion`. Sketches of earlier releases have
+ * `null` in these three fields. Their users are users of all flags.
  */
 export interface UserSketch {
   readonly id: string
   readonly environmentId: string
-  /** The id of the evaluated flag; `null` for requests that evaluated all flags. */
+  /** The id of the evaluated flag; `null` for evaluations of all flags. */
   readonly flagId: string | null
+  readonly keyKind: 'client' | 'server' | null
+  readonly firstVersion: number | null
+  readonly lastVersion: number | null
   /** The timestamp of the start of the hour. */
   readonly hour: string
   readonly instanceId: string

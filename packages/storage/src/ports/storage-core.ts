@@ -42,6 +42,7 @@ export function createStorage(core: StorageCore): Storage {
     listVersions: async (...input) => core.committed().listVersions(...input),
     loadFlagSet: async (...input) => core.committed().loadFlagSet(...input),
     loadChanges: async (...input) => core.committed().loadChanges(...input),
+    loadFlagHistory: async (...input) => core.committed().loadFlagHistory(...input),
     loadEvaluationCounts: async (query) => core.committed().loadEvaluationCounts(query),
     loadContexts: async (query) => core.committed().loadContexts(query),
     insert: (kind, record) => transaction(kind, (tx) => tx.insert(kind, record)),

@@ -4,6 +4,8 @@ import type { Leases } from './leases.ts'
 import type {
   DefinitionChange,
   DefinitionChanges,
+  FlagHistoryQuery,
+  FlagPublication,
   NewestVersions,
   PublishedVersion,
   PublishMetadata,
@@ -115,6 +117,12 @@ export interface StorageSession extends UsageSession {
    * does not contain a segment, all its listed keys are added.
    */
   loadChanges(environmentId: string, since: number): Promise<DefinitionChanges>
+
+  /**
+   * Returns the publications of a flag, oldest first: the newest up to version `since`, and all later
+   * ones. If the flag was not published up to version `since`, returns only the later ones.
+   */
+  loadFlagHistory(query: FlagHistoryQuery): Promise<readonly FlagPublication[]>
 
   /**
    * Merges each sample into the living `observedContext` with the same environment and hash: adds

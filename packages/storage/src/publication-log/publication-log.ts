@@ -8,6 +8,7 @@ import type { KeyChanges } from '@ff/core/changes'
 import type {
   ChangedDefinition,
   DefinitionChange,
+  FlagPublication,
   PublishedSegment,
   PublishedVersion,
 } from '../ports/publications.ts'
@@ -147,6 +148,18 @@ export function* toFlagSet(
       .filter((definition) => definition !== null)
       .sort((a, b) => compareCodePoints(a.id, b.id)),
   }
+}
+
+/** Returns the publications of a flag from its entries. */
+export function* toFlagHistory(
+  entries: readonly LogEntry[],
+): Interruptible<readonly FlagPublication[]> {
+  const history: FlagPublication[] = []
+  for (const { version, body } of entries) {
+    history.push({ version, definition: (yield* definitionIn(body)) as FlagDefinition | null })
+    yield
+  }
+  return history
 }
 
 type Changes = [DefinitionChange, ...DefinitionChange[]]

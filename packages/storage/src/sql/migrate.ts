@@ -10,6 +10,7 @@ import { severalInstances } from './migrations/0007-several-instances.ts'
 import { leases } from './migrations/0008-leases.ts'
 import { rulesInSummaries } from './migrations/0009-rules-in-summaries.ts'
 import { longContextKeys } from './migrations/0010-long-context-keys.ts'
+import { flagsOfUserSketches } from './migrations/0011-flags-of-user-sketches.ts'
 import type { Migration } from './migrations/migration.ts'
 import { plain, type SqlConnection, type SqlDriver } from './sql-driver.ts'
 
@@ -25,6 +26,7 @@ export const MIGRATIONS: readonly Migration[] = [
   leases,
   rulesInSummaries,
   longContextKeys,
+  flagsOfUserSketches,
 ]
 
 /** The lock of transactions that migrate the database. */

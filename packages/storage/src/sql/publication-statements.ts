@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { PublishedVersion, VersionPage } from '../ports/publications.ts'
+import type { FlagHistoryQuery, PublishedVersion, VersionPage } from '../ports/publications.ts'
 import type { LogEntry, LogTopic } from '../publication-log/publication-log.ts'
 import type { SqlDialect } from './dialect.ts'
 import { EMPTY_DIGEST } from './present-digest.ts'
@@ -139,6 +139,19 @@ export class PublicationStatements {
       join ff_publication p on p.environment_id = h.environment_id and p.kind = h.kind
         and p.entity_id = h.entity_id and p.version between h.base_version and h.version
       ${IN_ORDER}`
+  }
+
+  /** Selects the newest entry of a flag up to version `since` and all later ones, oldest first. */
+  flagHistory({ environmentId, flagId, since }: FlagHistoryQuery): SqlStatement {
+    return this.#statement`
+      select kind, entity_id, version, base_version, body from ff_publication
+      where environment_id = ${environmentId} and kind = 'flag' and entity_id = ${flagId}
+        and version >= coalesce((
+          select max(version) from ff_publication
+          where environment_id = ${environmentId} and kind = 'flag' and entity_id = ${flagId}
+            and version <= ${since}
+        ), 0)
+      order by version`
   }
 
   /**

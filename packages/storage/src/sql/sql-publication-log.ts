@@ -2,6 +2,8 @@ import type { FlagSetDefinition } from '@ff/core'
 import type {
   DefinitionChange,
   DefinitionChanges,
+  FlagHistoryQuery,
+  FlagPublication,
   PublishedVersion,
   PublishMetadata,
   VersionPage,
@@ -14,6 +16,7 @@ import {
   type LogEntry,
   type LogTopic,
   newEntries,
+  toFlagHistory,
   toFlagSet,
   topicName,
   topicOf,
@@ -89,6 +92,12 @@ export class SqlPublicationLog {
     ])
     const entries = { after: after.map(toLogEntry), before: before.map(toLogEntry) }
     return this.#slices.run(toChanges(entries, { ...headIn(versions), since }))
+  }
+
+  async loadFlagHistory(query: FlagHistoryQuery): Promise<readonly FlagPublication[]> {
+    const statement = this.#statements.flagHistory(query)
+    const [rows = []] = await this.#connection.run([statement])
+    return this.#slices.run(toFlagHistory(rows.map(toLogEntry)))
   }
 
   async #publish(

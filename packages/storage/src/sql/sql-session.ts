@@ -3,6 +3,8 @@ import { type DeliveryClaim, webhooksAtLimit } from '../ports/delivery-claim.ts'
 import type {
   DefinitionChange,
   DefinitionChanges,
+  FlagHistoryQuery,
+  FlagPublication,
   NewestVersions,
   PublishedVersion,
   PublishMetadata,
@@ -165,6 +167,10 @@ export class SqlSession implements StorageSession {
 
   loadChanges(environmentId: string, since: number): Promise<DefinitionChanges> {
     return this.#publications.loadChanges(environmentId, since)
+  }
+
+  loadFlagHistory(query: FlagHistoryQuery): Promise<readonly FlagPublication[]> {
+    return this.#publications.loadFlagHistory(query)
   }
 
   async addEvaluationCounts(counts: readonly EvaluationCount[]): Promise<void> {

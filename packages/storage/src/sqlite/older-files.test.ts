@@ -30,6 +30,13 @@ const WITHOUT_INSTANCES = `
     ('live', 'flag', '2030-01-01T00:01:00.000Z', '', 'DEFAULT', 'rest', 2, 20);
   delete from ff_migration where name = '0007-several-instances'`
 
+/** The statements that undo the migration `0011-flags-of-user-sketches`. */
+const WITHOUT_FLAGS_OF_SKETCHES = `
+  alter table ff_user_sketch drop column key_kind;
+  alter table ff_user_sketch drop column first_version;
+  alter table ff_user_sketch drop column last_version;
+  delete from ff_migration where name = '0011-flags-of-user-sketches'`
+
 function change(path: string, statements: string): void {
   const database: DatabaseSyncInstance = new DatabaseSync(path)
   database.exec(statements)
@@ -108,5 +115,21 @@ it('The counts and the usage of an older file are kept, and new ones are added t
   const { sdkKeys } = await storage.findVersions([])
   await storage.update('sdkKey', key.id, { name: 'Renamed' })
   expect((await storage.findVersions([])).sdkKeys).toBe(sdkKeys + 1)
+  await storage.close()
+})
+
+it('The sketches of an older file are kept, without the flags to which they apply', async () => {
+  const path = join(await temporaryFolder(), 'flags.db')
+  const { storage: before } = sqlite({ path })
+  await before.migrate()
+  const sketch = sample('userSketch')
+  await before.insert('userSketch', sketch)
+  await before.close()
+  change(path, WITHOUT_FLAGS_OF_SKETCHES)
+
+  const { storage } = sqlite({ path })
+  await storage.migrate()
+  const unknown = { keyKind: null, firstVersion: null, lastVersion: null }
+  expect(await storage.find('userSketch', sketch.id)).toEqual({ ...sketch, ...unknown })
   await storage.close()
 })
