@@ -1,8 +1,6 @@
-import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { build } from 'tsup'
+import { runBuilt } from './built-program.js'
 
 /**
  * Runs the benchmarks of the server, the management plane and the clients that are named on the command line, or
@@ -17,32 +15,12 @@ const unknown = named.filter((name) => !benchmarks.has(name))
 if (unknown.length > 0) {
   throw new Error(`Unknown benchmark: ${unknown}. Available benchmarks: ${[...benchmarks.keys()]}`)
 }
-for (const name of named.length > 0 ? named : benchmarks.keys()) await run(name)
+for (const name of named.length > 0 ? named : benchmarks.keys()) {
+  const code = await runBuilt(join(benchmarks.get(name) ?? '', name, 'main.ts'))
+  if (code !== 0) process.exitCode = 1
+}
 
 function benchmarksIn(folder) {
   const names = readdirSync(folder).filter((name) => existsSync(join(folder, name, 'main.ts')))
   return names.map((name) => [name, folder])
-}
-
-async function run(name) {
-  const folder = benchmarks.get(name)
-  const outDir = await mkdtemp(join(folder, '.built-'))
-  try {
-    await build({
-      entry: { [name]: join(folder, name, 'main.ts') },
-      config: false,
-      silent: true,
-      format: 'esm',
-      target: 'node20',
-      platform: 'node',
-      skipNodeModulesBundle: true,
-      splitting: false,
-      outDir,
-    })
-    const file = join(outDir, `${name}.js`)
-    const { status } = spawnSync(process.execPath, ['--expose-gc', file], { stdio: 'inherit' })
-    if (status !== 0) process.exitCode = 1
-  } finally {
-    await rm(outDir, { recursive: true, force: true })
-  }
 }

@@ -41,8 +41,15 @@ export const MAX_PENDING_SOCKETS = 4096
 export const MAX_QUEUED_UPGRADES = 8192
 
 /**
- * The maximum number of rows per kind of usage that are not yet written to the store. The kinds are
- * evaluation counts, request counts by environment, and last evaluation times of flags.
+ * The maximum number of rows of evaluation counts that are not yet written to the store; each uses
+ * about 300 bytes. Counts of the server itself mostly stay in arrays, with 12 bytes for each outcome
+ * of each flag.
+ */
+export const MAX_COUNT_ROWS = 100_000
+
+/**
+ * The maximum number of rows of request counts that are not yet written to the store, and of last
+ * evaluation times of flags. Both have one row for each environment.
  */
 export const MAX_USAGE_ROWS = 20_000
 

@@ -12,6 +12,7 @@ interface Row {
 }
 
 interface BufferCase {
+  readonly coarser?: readonly ((row: Row) => Row)[]
   readonly bad?: ReadonlySet<number>
   readonly awayFrom?: number
   readonly rowsACall?: number
@@ -130,6 +131,33 @@ describe('BatchBuffer', () => {
     await scene.buffer.flush()
     const others = scene.written.filter(({ environmentId }) => environmentId === 'other')
     expect([others.length, scene.written.length]).toEqual([50, 200])
+  })
+
+  it('A full batch buffer merges rows with less detail before it drops any, and keeps their sum.', async () => {
+    const step = fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.nat(400), fc.boolean())
+    const property = fc.asyncProperty(fc.array(step, { maxLength: 300 }), async (steps) => {
+      const [pairs, tens] = [2, 20].map((size) => (row: Row) => {
+        return { ...row, name: row.name - (row.name % size) }
+      })
+      const coarser = [pairs, tens].filter((each) => each !== undefined)
+      // Each of three environments has at most 21 rows without detail.
+      const scene = bufferOf({ maxRows: 70, coarser })
+      for (const [owner, name, isWritten] of steps) {
+        addRows(scene, [name], owner)
+        expect(scene.buffer.size).toBeLessThanOrEqual(70)
+        if (isWritten && name % 10 === 0) await scene.buffer.flush()
+      }
+      await scene.buffer.flush()
+      const sumOf = (owner: string) =>
+        scene.written
+          .filter(({ environmentId }) => environmentId === owner)
+          .reduce((sum, { count }) => sum + count, 0)
+      for (const owner of ['a', 'b', 'c']) {
+        expect(sumOf(owner)).toBe(steps.filter(([each]) => each === owner).length)
+      }
+      expect(scene.dropped).toEqual([])
+    })
+    await fc.assert(property, { numRuns: runs(100) })
   })
 
   it('A batch buffer finds one invalid row of a batch with two calls per halving.', async () => {

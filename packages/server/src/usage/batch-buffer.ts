@@ -10,6 +10,11 @@ interface BatchOptions<Row> {
   /** The maximum number of rows, including those that are being written. */
   readonly maxRows: number
   /**
+   * Functions that return a row with less detail, each less than the one before. Before a row is
+   * dropped, rows that have then the same name are merged.
+   */
+  readonly coarser?: readonly ((row: Row) => Row)[]
+  /**
    * The maximum memory of all rows, and the function that returns the memory of one row. The
    * default is unlimited.
    */
@@ -26,8 +31,12 @@ interface BatchOptions<Row> {
   readonly logger: Logger
 }
 
+/** The share of rows that may be left after a merge, so that merges are rare. */
+const MOST_LEFT = 0.9
+
 /**
- * A bounded buffer of usage rows that are not yet written to the store. If the buffer is full, a
+ * A bounded buffer of usage rows that are not yet written to the store. If the buffer is full, rows
+ * of the environment with the most rows are merged if they can be. Otherwise, a
  * new row replaces a row of the environment with the most rows. If the new row's own environment
  * has the most rows, the new row is dropped. Rows that are being written are not replaced.
  */
@@ -145,6 +154,7 @@ export class BatchBuffer<Row extends { readonly environmentId: string }> {
     while (!this.#hasRoomFor(row)) {
       let largest: Map<string, Row> = new Map()
       for (const named of this.#pending.values()) if (named.size > largest.size) largest = named
+      if (this.#merge(largest)) continue
       const own = this.#pending.get(row.environmentId)?.size ?? 0
       if (largest.size <= own + 1) return false
       for (const [name, first] of largest) {
@@ -154,6 +164,26 @@ export class BatchBuffer<Row extends { readonly environmentId: string }> {
       }
     }
     return true
+  }
+
+  /** Merges rows of an environment with less detail. Returns `false` if this frees no room. */
+  #merge(named: Map<string, Row>): boolean {
+    const { nameOf, merge, coarser = [] } = this.#options
+    for (const toCoarser of coarser) {
+      const merged = new Map<string, Row>()
+      for (const row of named.values()) {
+        const later = toCoarser(row)
+        const name = nameOf(later)
+        const earlier = merged.get(name)
+        merged.set(name, earlier === undefined ? later : merge(earlier, later))
+      }
+      if (merged.size > MOST_LEFT * named.size) continue
+      for (const row of named.values()) this.#release(row)
+      named.clear()
+      for (const row of merged.values()) this.#put(row)
+      return true
+    }
+    return false
   }
 
   #hasRoomFor(row: Row): boolean {

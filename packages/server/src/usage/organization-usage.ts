@@ -1,3 +1,4 @@
+import { isFlagError } from '@ff/core'
 import type { ApiCalls, Storage } from '@ff/storage'
 import { getOrInsert } from '../runtime/get-or-insert.ts'
 import type { Logger } from '../runtime/logger.ts'
@@ -7,8 +8,8 @@ import { BatchBuffer } from './batch-buffer.ts'
 /** The precision of the time of a flag's last evaluation. */
 const QUARTER_MS = 15 * 60_000
 
-/** The maximum number of evaluation times that are written in one call. */
-const FLAGS_A_CALL = 200
+/** The maximum number of flags whose times are written in one call. */
+const FLAGS_A_CALL = 1000
 
 /** The maximum number of environments with requests that are written in one call. */
 const ENVIRONMENTS_A_CALL = 200
@@ -18,12 +19,12 @@ interface Requests {
   readonly requests: number
 }
 
-/** The time of a flag's last evaluation, which is not yet written to the store. */
-interface Mark {
+/** The flags of an environment that were evaluated, which is not yet written to the store. */
+interface Marks {
   readonly environmentId: string
-  readonly flagId: string
-  /** The start of the quarter of an hour that contains the time, in epoch milliseconds. */
+  /** The start of the quarter of an hour of the evaluations, in epoch milliseconds. */
   readonly quarter: number
+  readonly flagIds: Set<string>
 }
 
 interface OrganizationUsageOptions {
@@ -43,8 +44,11 @@ interface OrganizationUsageOptions {
 export class OrganizationUsage {
   /** The request counts that are not yet written to the store. */
   readonly requests: BatchBuffer<Requests>
-  /** The last evaluation times of flags that are not yet written to the store. */
-  readonly marks: BatchBuffer<Mark>
+  readonly #marks: BatchBuffer<Marks>
+  /** The marks since the last write, by environment and quarter of an hour. */
+  readonly #newMarks = new Map<string, Marks>()
+  #refusedMarks = 0
+  readonly #logger: Logger
   readonly #storage: Storage
   readonly #instanceId: string
   /** Organization ids by environment id. The organization of an environment never changes. */
@@ -54,6 +58,7 @@ export class OrganizationUsage {
   #quarter = 0
 
   constructor({ storage, logger, instanceId }: OrganizationUsageOptions) {
+    this.#logger = logger
     this.#storage = storage
     this.#instanceId = instanceId
     this.requests = new BatchBuffer<Requests>({
@@ -65,13 +70,25 @@ export class OrganizationUsage {
       write: (rows) => this.#writeRequests(rows),
       drop: ({ requests }) => requests,
     })
-    this.marks = new BatchBuffer<Mark>({
-      nameOf: ({ flagId }) => flagId,
-      merge: (earlier, later) => (earlier.quarter > later.quarter ? earlier : later),
-      ...{ maxRows: MAX_USAGE_ROWS, rowsACall: FLAGS_A_CALL, logger },
+    this.#marks = new BatchBuffer<Marks>({
+      nameOf: ({ quarter }) => String(quarter),
+      merge: (earlier, later) => {
+        return { ...later, flagIds: new Set([...earlier.flagIds, ...later.flagIds]) }
+      },
+      ...{ maxRows: MAX_USAGE_ROWS, rowsACall: 1, logger },
       write: (rows) => this.#writeMarks(rows),
-      drop: () => 1,
+      drop: ({ flagIds }) => flagIds.size,
     })
+  }
+
+  /** The number of last evaluation times of flags that were dropped. */
+  get droppedMarks(): number {
+    return this.#marks.dropped + this.#refusedMarks
+  }
+
+  /** `true` if the last evaluation time of a flag is not written. */
+  get hasMarks(): boolean {
+    return this.#newMarks.size > 0 || this.#marks.size > 0
   }
 
   /** Records that a flag was evaluated at a time, in epoch milliseconds. */
@@ -83,7 +100,17 @@ export class OrganizationUsage {
     }
     if (this.#marked.has(flagId)) return
     if (quarter === this.#quarter) this.#marked.add(flagId)
-    this.marks.add({ environmentId, flagId, quarter })
+    const { flagIds } = getOrInsert(this.#newMarks, `${environmentId} ${quarter}`, () => {
+      return { environmentId, quarter, flagIds: new Set<string>() }
+    })
+    flagIds.add(flagId)
+  }
+
+  /** Writes the last evaluation times of flags. Rejects if the store cannot be written. */
+  writeMarks(): Promise<void> {
+    for (const marks of this.#newMarks.values()) this.#marks.add(marks)
+    this.#newMarks.clear()
+    return this.#marks.flush()
   }
 
   /** Returns the organization of an environment; `undefined` if it does not exist. */
@@ -110,17 +137,33 @@ export class OrganizationUsage {
   }
 
   /** Writes last evaluation times. Flags that are being changed are marked with the next ones. */
-  async #writeMarks(marks: readonly Mark[]): Promise<undefined> {
-    const byQuarter = new Map<number, Map<string, Mark>>()
-    for (const mark of marks) {
-      getOrInsert(byQuarter, mark.quarter, () => new Map<string, Mark>()).set(mark.flagId, mark)
-    }
-    for (const [quarter, byFlag] of byQuarter) {
+  async #writeMarks(marks: readonly Marks[]): Promise<undefined> {
+    for (const { environmentId, quarter, flagIds } of marks) {
       const at = new Date(quarter).toISOString()
-      for (const flagId of await this.#storage.markEvaluated([...byFlag.keys()], at)) {
-        const skipped = byFlag.get(flagId)
-        if (skipped !== undefined) this.marks.add(skipped)
+      const ids = [...flagIds]
+      const skipped = new Set<string>()
+      for (let start = 0; start < ids.length; start += FLAGS_A_CALL) {
+        const call = ids.slice(start, start + FLAGS_A_CALL)
+        for (const id of await this.#markAt(call, at)) skipped.add(id)
+      }
+      if (skipped.size > 0) this.#marks.add({ environmentId, quarter, flagIds: skipped })
+    }
+  }
+
+  /** Marks flags, except those that the store refuses. Returns the ids of skipped flags. */
+  async #markAt(flagIds: readonly string[], at: string): Promise<readonly string[]> {
+    try {
+      return await this.#storage.markEvaluated(flagIds, at)
+    } catch (error) {
+      if (!isFlagError(error) || error.code !== 'INVALID_REQUEST') throw error
+      if (flagIds.length === 1) {
+        this.#refusedMarks += 1
+        this.#logger.error('The store refused the time of an evaluation', { cause: error })
+        return []
       }
     }
+    const middle = Math.ceil(flagIds.length / 2)
+    const first = await this.#markAt(flagIds.slice(0, middle), at)
+    return [...first, ...(await this.#markAt(flagIds.slice(middle), at))]
   }
 }

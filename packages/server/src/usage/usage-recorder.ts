@@ -7,19 +7,25 @@ import type { Evaluated, EvaluationAnswer } from '../evaluation/evaluated.ts'
 import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Logger } from '../runtime/logger.ts'
-import { MAX_USAGE_ROWS } from '../runtime/memory-bounds.ts'
-import { forEachInTimeSlices } from '../runtime/time-slice.ts'
+import { MAX_COUNT_ROWS } from '../runtime/memory-bounds.ts'
+import { runInTimeSlices } from '../runtime/time-slice.ts'
 import { BatchBuffer } from './batch-buffer.ts'
 import { ContextSampler } from './context-sampler.ts'
 import { EnvironmentUsage } from './environment-usage.ts'
-import type { OwnCount } from './evaluation-counters.ts'
+import { COARSER_COUNTS, nameOfCount, type OwnCount } from './evaluation-counters.ts'
 import { OrganizationUsage } from './organization-usage.ts'
 import { personOf } from './pending-sample.ts'
 import { UserSketches } from './user-sketches.ts'
-import { WriteSchedule } from './write-schedule.ts'
+import { type Remainder, WriteSchedule } from './write-schedule.ts'
 
 /** The maximum number of counts that are written in one call of the store. */
-const COUNTS_A_CALL = 250
+const COUNTS_A_CALL = 1000
+
+/**
+ * The number of counts from which no further ones are taken from the arrays of environments until
+ * these are written.
+ */
+const COUNTS_A_WRITE = 5000
 
 /** The maximum length of the JSON text of a context that is used as its name. */
 const MAX_NAME_LENGTH = 1000
@@ -82,7 +88,8 @@ export class UsageRecorder {
       merge: ({ count, micros }, later) => {
         return { ...later, count: count + later.count, micros: micros + later.micros }
       },
-      ...{ maxRows: MAX_USAGE_ROWS, rowsACall: COUNTS_A_CALL, logger },
+      coarser: COARSER_COUNTS,
+      ...{ maxRows: MAX_COUNT_ROWS, rowsACall: COUNTS_A_CALL, logger },
       write: (rows) => writeCounts(storage, rows, instanceId),
       drop: ({ count }) => count,
     })
@@ -110,14 +117,14 @@ export class UsageRecorder {
    * or the store refused it.
    */
   get stats() {
-    const { requests, marks } = this.#organizations
+    const { requests, droppedMarks } = this.#organizations
     return {
       dropped: {
         evaluations: this.#counts.dropped,
         contexts: this.#contexts.dropped,
         requests: requests.dropped,
         // The number of last evaluation times of flags that were dropped.
-        flags: marks.dropped,
+        flags: droppedMarks,
         users: this.#users.dropped,
       },
       // The number of evaluation counts, context samples, and environments with request counts.
@@ -217,25 +224,44 @@ export class UsageRecorder {
 
   /**
    * Writes each kind of usage separately, so that the failure of one kind does not prevent the
-   * others from being written. Resolves with `true` if some usage remains.
+   * others from being written. Resolves with the usage that remains.
    */
-  async #writeAll(everything: boolean): Promise<boolean> {
-    // With many flags, adding the counts takes as long as many requests.
-    await forEachInTimeSlices(this.#environments.drain(), (count) => this.#addCount(count))
+  async #writeAll(everything: boolean): Promise<Remainder> {
     const now = this.#clock.now()
-    const { requests, marks } = this.#organizations
+    this.#environments.takeRequests()
+    const { requests } = this.#organizations
     const failures: unknown[] = []
     for (const write of [
-      () => this.#counts.flush(),
+      () => this.#writeCounts(everything),
       () => this.#contexts.write(),
       () => requests.flush(),
-      () => marks.flush(),
+      () => this.#organizations.writeMarks(),
       () => this.#users.write(now, everything),
     ]) {
       await write().catch((cause: unknown) => failures.push(cause))
     }
     this.#report(failures[0])
-    return this.stats.pending > 0 || marks.size > 0 || this.#users.hasChanges
+    if (this.#environments.hasCounts && failures.length === 0) return 'many'
+    const { hasMarks } = this.#organizations
+    return this.stats.pending > 0 || hasMarks || this.#users.hasChanges ? 'some' : 'none'
+  }
+
+  /** Writes the counts that have waited for the longest time, or all of them. */
+  async #writeCounts(everything: boolean): Promise<void> {
+    do {
+      // With many flags, adding the counts takes as long as many requests.
+      await runInTimeSlices(this.#takeCounts())
+      await this.#counts.flush()
+    } while (everything && this.#environments.hasCounts)
+  }
+
+  *#takeCounts(): Generator<undefined, void> {
+    if (this.#counts.size >= COUNTS_A_WRITE) return
+    for (const count of this.#environments.drain()) {
+      this.#addCount(count)
+      if (this.#counts.size >= COUNTS_A_WRITE) return
+      yield
+    }
   }
 
   /** Logs each new failure, and the first success after it. */
@@ -260,9 +286,4 @@ async function writeCounts(
   instanceId: string,
 ): Promise<undefined> {
   await storage.addEvaluationCounts(rows.map((row) => ({ ...row, instanceId })))
-}
-
-function nameOfCount(row: OwnCount): string {
-  const { flagId, minute, variationId, reason, source } = row
-  return `${flagId} ${minute} ${variationId} ${reason} ${source}`
 }

@@ -12,18 +12,21 @@ const MOST_MORE_MS = 9000
 /** This maximum, as a multiple of the duration of the last write. */
 const MORE_FOR_WRITING = 100
 
+/** The usage that remains after a write: nothing, some, or counts for which there was no room in it. */
+export type Remainder = 'none' | 'some' | 'many'
+
 /** The maximum time that a stopping server waits for its last writes. */
-const CLOSE_WITHIN_MS = 3000
+const CLOSE_WITHIN_MS = 7000
 
 interface WriteScheduleOptions {
   readonly clock: Clock
   /** Writes the observed contexts. Never rejects. */
   readonly writeContexts: () => Promise<void>
   /**
-   * Writes all usage that is due, or everything, and resolves with `true` if some usage remains.
-   * Never rejects.
+   * Writes all usage that is due, or everything, and resolves with the usage that remains. Never
+   * rejects.
    */
-  readonly writeAll: (everything: boolean) => Promise<boolean>
+  readonly writeAll: (everything: boolean) => Promise<Remainder>
 }
 
 /**
@@ -87,10 +90,16 @@ export class WriteSchedule {
   async #writeAll(everything: boolean): Promise<void> {
     const { clock, writeAll } = this.#options
     const startedAt = clock.monotonicNow()
-    const isPending = await writeAll(everything)
+    const remainder = await writeAll(everything)
     const now = clock.monotonicNow()
-    const mostMore = Math.min(MOST_MORE_MS, MORE_FOR_WRITING * (now - startedAt))
-    this.#dueAt = now + GATHER_MS + Math.random() * mostMore
-    if (isPending) this.arm()
+    const writingMs = now - startedAt
+    const mostMore = Math.min(MOST_MORE_MS, MORE_FOR_WRITING * writingMs)
+    // While counts remain because one write takes only a part of them, writing takes half of the time.
+    const pauseMs =
+      remainder === 'many'
+        ? Math.max(GATHER_MS, Math.min(MOST_MORE_MS, writingMs))
+        : GATHER_MS + Math.random() * mostMore
+    this.#dueAt = now + pauseMs
+    if (remainder !== 'none') this.arm()
   }
 }
