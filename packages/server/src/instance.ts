@@ -42,11 +42,12 @@ export class Instance {
   }
 
   /**
-   * Resolves when this process serves this version of an environment or a newer one, or has not
-   * loaded the environment. Rejects if the version cannot be loaded, which is logged.
+   * Resolves when this process serves this version of an environment or a newer one, has not loaded
+   * the environment, or pauses its loading after many changes. Rejects if the version cannot be
+   * loaded, which is logged.
    */
   serve(environmentId: string, version: number): Promise<void> {
-    return this.#options.cache.refresh(environmentId, version)
+    return this.#options.cache.serve(environmentId, version)
   }
 
   /** Writes the usage that this process has counted. Resolves when the attempt has ended. */

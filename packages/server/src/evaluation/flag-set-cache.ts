@@ -136,6 +136,18 @@ export class FlagSetCache {
     }
   }
 
+  /**
+   * Loads this version of a loaded environment, unless the cached version is this one or newer. Does
+   * not wait while loading pauses after many changes. Throws as `refresh` does.
+   */
+  async serve(environmentId: string, version: number): Promise<void> {
+    const entry = this.#entries.get(environmentId)
+    const loading = this.refresh(environmentId, version)
+    if (entry === undefined || this.#loader.restMs(entry) === 0) return loading
+    // A failure is logged by the loader.
+    loading.catch(() => undefined)
+  }
+
   /** Drops environments that are not `inUse` and were not used since many calls of this method. */
   dropUnused(inUse: (environmentId: string) => boolean): void {
     for (const entry of this.#entries.values()) {

@@ -139,15 +139,21 @@ export class FlagSetLoader {
     }
   }
 
-  /** Pauses after much loading. Changes that arrive during the pause are loaded together. */
-  async #rest(entry: FlagSetEntry): Promise<void> {
+  /** Returns the pause before the next load, in milliseconds: 0 except after much loading. */
+  restMs(entry: FlagSetEntry): number {
     const now = this.#clock.now()
     entry.busyMs = Math.max(0, entry.busyMs - Math.max(0, now - entry.busyAt) * BUSY_SHARE)
     entry.busyAt = now
     const restMs = (entry.busyMs - BUSY_AT_A_STRETCH_MS) / BUSY_SHARE
-    if (restMs <= 0) return
+    return Math.max(0, Math.min(LONGEST_REST_MS, restMs))
+  }
+
+  /** Pauses after much loading. Changes that arrive during the pause are loaded together. */
+  async #rest(entry: FlagSetEntry): Promise<void> {
+    const restMs = this.restMs(entry)
+    if (restMs === 0) return
     await new Promise<void>((resolve) => {
-      this.#clock.schedule(Math.min(LONGEST_REST_MS, restMs), resolve)
+      this.#clock.schedule(restMs, resolve)
     })
   }
 

@@ -21,16 +21,19 @@ async function slowCache(takesMs: number) {
   cache.listen(() => clock.set(clock.now() + takesMs))
   await cache.get({ environmentId, kind: 'server' })
   let changes = 0
-  const change = async () => {
+  const publish = () => {
     changes += 1
     const published = [flagChange(textFlag('banner', `${changes}`))]
-    const version = await storage.publish(environmentId, published, OCCASION)
+    return storage.publish(environmentId, published, OCCASION)
+  }
+  const change = async () => {
+    const version = await publish()
     void cache.refresh(environmentId, version)
     await settle()
     return version
   }
   const present = () => cache.peek(environmentId)?.flagSets.server
-  return { cache, clock, change, present, held: () => present()?.version }
+  return { cache, clock, environmentId, publish, change, present, held: () => present()?.version }
 }
 
 it('Changes are loaded immediately while loading takes little time', async () => {
@@ -59,6 +62,25 @@ it('Changes are loaded immediately again after a pause', async () => {
   expect(held()).toBeLessThan(5)
   await clock.advance(60_000)
   expect(await change()).toBe(held())
+})
+
+it('A change is served when its call resolves, except while loading pauses after many changes', async () => {
+  const { cache, clock, environmentId, publish, change, held } = await slowCache(100)
+  const heldAfter = async () => {
+    const version = await publish()
+    await cache.serve(environmentId, version)
+    return { version, held: held() }
+  }
+  const first = await heldAfter()
+  expect(first.held).toBe(first.version)
+  for (let round = 0; round < 5; round += 1) await change()
+  const paused = await heldAfter()
+  expect(paused.held).toBeLessThan(paused.version)
+  await clock.advance(500)
+  expect(held()).toBe(paused.version)
+  await clock.advance(60_000)
+  const later = await heldAfter()
+  expect(later.held).toBe(later.version)
 })
 
 it('A new version is completely prepared before it replaces the version in use', async () => {
