@@ -142,10 +142,16 @@ export class FlagSetCache {
    */
   async serve(environmentId: string, version: number): Promise<void> {
     const entry = this.#entries.get(environmentId)
-    const loading = this.refresh(environmentId, version)
-    if (entry === undefined || this.#loader.restMs(entry) === 0) return loading
-    // A failure is logged by the loader.
-    loading.catch(() => undefined)
+    while (entry !== undefined && (entry.flagSets?.server.version ?? 0) < version) {
+      if (this.#loader.restMs(entry) > 0) {
+        // A failure is logged by the loader.
+        this.refresh(environmentId, version).catch(() => undefined)
+        return
+      }
+      const { running } = entry.refresh
+      if (running === undefined) return entry.refresh.run()
+      await running.catch(() => undefined)
+    }
   }
 
   /** Drops environments that are not `inUse` and were not used since many calls of this method. */

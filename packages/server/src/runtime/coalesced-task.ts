@@ -21,6 +21,11 @@ export class CoalescedTask {
     return this.#next
   }
 
+  /** The run in progress; `undefined` if there is none. */
+  get running(): Promise<void> | undefined {
+    return this.#running
+  }
+
   /** The last run that was requested and has not ended; `undefined` if there is none. */
   get pending(): Promise<void> | undefined {
     return this.#next ?? this.#running
