@@ -22,9 +22,12 @@ import type { ChangeServices } from './changes/apply-change.ts'
 import { PublishCheck } from './changes/publish-check.ts'
 import type { UseCase } from './changes/use-case.ts'
 import { ProjectStreams } from './events/project-streams.ts'
+import { ObservedResults } from './insights/observed-results.ts'
 import { type CheckedOptions, checkOptions, type ManagementOptions } from './management-options.ts'
 import { retentionJob } from './organizations/retention.ts'
+import { PacedSlices } from './preview/paced-slices.ts'
 import { Previews } from './preview/previews.ts'
+import { PublishedFlagSets } from './preview/published-flag-sets.ts'
 import { dueChangesJob } from './scheduling/due-changes.ts'
 import { IssuedCredentials } from './secrets/issued-credentials.ts'
 import { SecretBox } from './secrets/secret-box.ts'
@@ -62,7 +65,7 @@ function connect(options: CheckedOptions, server: ServerServices): ConnectedMana
   const useCases = createUseCases({
     ...{ logIn, issued, payments, webhookSender, secretBox, auditWalks, recentEvents, publicUrl },
     ...{ identifyUser, identityProvider, instance, projectStreams },
-    previews: new Previews(server),
+    ...evaluatingServices(server),
   })
   const changeServices: ChangeServices = {
     ...{ storage, changeFeed, recentEvents, instance, clock, logger },
@@ -97,6 +100,15 @@ function connect(options: CheckedOptions, server: ServerServices): ConnectedMana
       await logIn?.logins.close()
       await sent
     },
+  }
+}
+
+/** Creates the services that evaluate observed contexts. They share compiled flag sets. */
+function evaluatingServices(server: ServerServices) {
+  const flagSets = new PublishedFlagSets(server.storage, new PacedSlices())
+  return {
+    previews: new Previews(server, flagSets),
+    observedResults: new ObservedResults(flagSets),
   }
 }
 

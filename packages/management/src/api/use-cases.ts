@@ -26,7 +26,8 @@ import { createConvergenceUseCases } from '../insights/convergence.ts'
 import { explanationUseCases } from '../insights/explanations.ts'
 import { flagMetricsUseCases } from '../insights/flag-metrics.ts'
 import { flagSummaryUseCases } from '../insights/flag-summaries.ts'
-import { observedContextUseCases } from '../insights/observed-contexts.ts'
+import { createObservedContextUseCases } from '../insights/observed-contexts.ts'
+import type { ObservedResults } from '../insights/observed-results.ts'
 import { environmentUseCases } from '../organizations/environments.ts'
 import { organizationUseCases } from '../organizations/organizations.ts'
 import { projectUseCases } from '../organizations/projects.ts'
@@ -60,6 +61,7 @@ interface UseCaseServices {
   readonly auditWalks: AuditWalks
   readonly recentEvents: RecentEvents | undefined
   readonly previews: Previews
+  readonly observedResults: ObservedResults
   readonly instance: Instance | undefined
   readonly projectStreams: ProjectStreams
 }
@@ -79,7 +81,6 @@ export function createUseCases(services: UseCaseServices) {
     ...flagUseCases,
     ...invoiceUseCases,
     ...memberUseCases,
-    ...observedContextUseCases,
     ...organizationUseCases,
     ...planUseCases,
     ...projectUseCases,
@@ -105,6 +106,7 @@ export function createUseCases(services: UseCaseServices) {
     ...createAuditExportUseCases(auditWalks),
     ...createAuditVerificationUseCases(auditWalks),
     ...createConvergenceUseCases(services.instance),
+    ...createObservedContextUseCases(services.observedResults),
     ...createPreviewUseCases(services.previews),
     ...createProjectEventUseCases(services.projectStreams),
   } satisfies EndpointUseCases

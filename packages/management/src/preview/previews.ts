@@ -10,9 +10,8 @@ import { explainedEvaluation } from '../insights/explanations.ts'
 import { invalid, withinField } from '../requests/validation.ts'
 import { applyToDraft, type DraftServices } from './draft-changes.ts'
 import { evaluateImpact, type Sides } from './evaluate-impact.ts'
-import { PacedSlices } from './paced-slices.ts'
 import { PreviewQueue } from './preview-queue.ts'
-import { NOTHING_PUBLISHED, PublishedFlagSets } from './published-flag-sets.ts'
+import { NOTHING_PUBLISHED, type PublishedFlagSets } from './published-flag-sets.ts'
 
 /** The number of attempts to read the records of a draft while the environment changes. */
 const ATTEMPTS = 5
@@ -40,16 +39,15 @@ interface CachedAnswer {
 /** Compares drafts with the published flag sets, over the observed contexts. */
 export class Previews {
   readonly #services: DraftServices
-  readonly #slices = new PacedSlices()
   readonly #queue = new PreviewQueue()
   readonly #flagSets: PublishedFlagSets
   readonly #publishCheck = new PublishCheck()
   /** Recent answers by the hash of their input. */
   readonly #cached = new Map<string, CachedAnswer>()
 
-  constructor(services: DraftServices) {
+  constructor(services: DraftServices, flagSets: PublishedFlagSets) {
     this.#services = services
-    this.#flagSets = new PublishedFlagSets(services.storage, this.#slices)
+    this.#flagSets = flagSets
   }
 
   /**
@@ -76,7 +74,7 @@ export class Previews {
     const name = await sha256(JSON.stringify([input.environment, versions, question]))
     const cached = this.#cached.get(name)
     const isFresh = cached !== undefined && cached.until > startedAt
-    const tools = { ...this.#services, flagSets: this.#flagSets, slices: this.#slices }
+    const tools = { ...this.#services, flagSets: this.#flagSets, slices: this.#flagSets.slices }
     const preview = isFresh
       ? cached.preview
       : await evaluateImpact(tools, sides, { ...input, at, startedAt })
@@ -120,7 +118,7 @@ export class Previews {
     for (const [environmentId, changes] of drafted) {
       const definitions = await this.#publishCheck.load(this.#services.storage, environmentId)
       try {
-        await runInTimeSlices(assertPublishable(definitions, changes), this.#slices)
+        await runInTimeSlices(assertPublishable(definitions, changes), this.#flagSets.slices)
       } catch (error) {
         if (!isFlagError(error) || error.code !== 'INVALID_DEFINITION') throw error
         throw invalid('changes', error.message)

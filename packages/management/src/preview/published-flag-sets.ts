@@ -24,7 +24,8 @@ export const NOTHING_PUBLISHED: FlagSetDefinition = { version: 0, flags: [], seg
  */
 export class PublishedFlagSets {
   readonly #storage: Pick<Storage, 'loadFlagSet' | 'loadChanges'>
-  readonly #slices: TimeSliceQueue
+  /** The time slices of all work with these flag sets. */
+  readonly slices: TimeSliceQueue
   /** Flag sets by environment, the most recently used one last. */
   readonly #flagSets = new Map<string, FlagSet>()
   /** References by environment and version, the most recently used ones last. */
@@ -32,7 +33,7 @@ export class PublishedFlagSets {
 
   constructor(storage: Pick<Storage, 'loadFlagSet' | 'loadChanges'>, slices: TimeSliceQueue) {
     this.#storage = storage
-    this.#slices = slices
+    this.slices = slices
   }
 
   /** Returns the newest flag set of an environment. */
@@ -47,8 +48,8 @@ export class PublishedFlagSets {
   /** Compiles a definition. Definitions that `previous` contains are not compiled again. */
   async compile(definition: FlagSetDefinition, previous?: FlagSet): Promise<FlagSet> {
     const compiling = compileIncrementally(definition, { previous, extensions })
-    const flagSet = await runInTimeSlices(compiling, this.#slices)
-    await runInTimeSlices(prepareDefinitions(flagSet), this.#slices)
+    const flagSet = await runInTimeSlices(compiling, this.slices)
+    await runInTimeSlices(prepareDefinitions(flagSet), this.slices)
     return flagSet
   }
 

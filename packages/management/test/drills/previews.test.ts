@@ -35,29 +35,23 @@ async function fill({ path, tenant }: DataFile): Promise<void> {
       expect((await world.call('POST', rules, { token, body: rule })).status).toBe(201)
     }
     const version = await world.version(tenant.live)
-    const served = Array.from({ length: FLAGS }, (_, index) => [`flag-${index}`, 'true'])
-    const variationResults = JSON.stringify(Object.fromEntries(served))
     for (let at = 0; at < CONTEXTS; at += BATCH) {
       const samples = Array.from({ length: BATCH }, (_, index) =>
-        contextSample(tenant, at + index, { version, variationResults }),
+        contextSample(tenant, at + index, version),
       )
       await storage.recordContextSamples(samples)
     }
   })
 }
 
-function contextSample(
-  { orgId, live }: Tenant,
-  index: number,
-  { version, variationResults }: { readonly version: number; readonly variationResults: string },
-): ContextSample {
+function contextSample({ orgId, live }: Tenant, index: number, version: number): ContextSample {
   const key = `user-${index}`
   const at = new Date(Date.now() - index * 100).toISOString()
   return {
     ...{ id: crypto.randomUUID(), orgId, environmentId: live.id, kind: 'user', key },
     hash: createHash('md5').update(key).digest('hex'),
     contextJson: { kind: 'user', key, plan: index % 3 === 0 ? 'pro' : 'free' },
-    ...{ firstSeen: at, lastSeen: at, seenCount: 1 + (index % 9), variationResults },
+    ...{ firstSeen: at, lastSeen: at, seenCount: 1 + (index % 9) },
     ...{ evaluationSuccess: true, source: 'rest', reducedBy: version, settingsRevision: 1 },
   }
 }

@@ -51,6 +51,20 @@ describe('GET /contexts/observed-contexts', () => {
     })
   })
 
+  it('The results of an observed context are those of the newest version when the list is read', async () => {
+    await see(user('ada'))
+    const management = shop.flags.as(PLATFORM)
+    const params = { projectId: shop.mine.projectId, environmentId: shop.mine.live }
+    const resultOf = async () => (await list()).data[0].variation_results
+    await management.updateFlagState({
+      params: { ...params, flagId: 'theme' },
+      body: { isActive: true, defaultVariationId: 'light' },
+    })
+    expect(await resultOf()).toBe('{"theme":"light"}')
+    await management.deleteFlag({ params: { projectId: params.projectId, flagId: 'theme' } })
+    expect(await resultOf()).toBe('{}')
+  })
+
   it('An observed context lists the attributes with integers that are not exact', async () => {
     await shop.flags.as(PLATFORM).updateEnvironment({
       params: { projectId: shop.mine.projectId, environmentId: shop.mine.live },

@@ -204,7 +204,6 @@ export function contextSampleIn(
     lastSeen: '2029-12-31T12:00:00.000Z',
     seenCount: 1,
     evaluationSuccess: true,
-    variationResults: '{"secret-flag":"a"}',
     source: 'rest',
     reducedBy: 1,
     settingsRevision: 1,

@@ -9,7 +9,7 @@ import type { Logger } from '../runtime/logger.ts'
 import { MAX_KNOWN_SAMPLES, MAX_SAMPLE_BYTES, MAX_SAMPLES } from '../runtime/memory-bounds.ts'
 import { BatchBuffer } from './batch-buffer.ts'
 import { isLongerJson } from './json-length.ts'
-import { keepOutcomes, type PendingSample, personOf, toStoredSamples } from './pending-sample.ts'
+import { isSuccessful, type PendingSample, personOf, toStoredSamples } from './pending-sample.ts'
 
 /**
  * The maximum number of contexts of one environment in a batch that this process does not remember
@@ -26,7 +26,7 @@ const MAX_KEPT = 200
 /** The maximum number of different contexts of one environment that are examined in a batch. */
 const MAX_DISTINCT = 300
 
-/** The approximate memory of a sample without its texts and outcomes, in bytes. */
+/** The approximate memory of a sample without its texts, in bytes. */
 const BYTES_A_CONTEXT = 500
 
 /** The maximum length of a context's JSON text, in UTF-16 units. */
@@ -121,7 +121,7 @@ export class ContextSampler {
       decision.count += 1
       decision.lastSeen = observation.now
       decision.source = observation.source
-      keepOutcomes(decision, evaluated)
+      decision.isSuccess = isSuccessful(evaluated.evaluation)
     }
   }
 
@@ -158,7 +158,7 @@ export class ContextSampler {
     const { rules } = batch
     if (rules === undefined || rules.privacy === 'none') return 'unwanted'
     if (batch.decisions.size >= MAX_DISTINCT) return 'dropped'
-    const { flagSet, context } = evaluated
+    const { context } = evaluated
     const kept = keptPart(rules, context)
     // The length is checked first to avoid the cost of canonical JSON for a context that is too
     // long.
@@ -170,14 +170,13 @@ export class ContextSampler {
     if (pending !== undefined) return Object.assign(pending, reductionBy(rules))
     const isNew = !this.#known.has(name)
     const person = personOf(context)
-    const bytes =
-      BYTES_A_CONTEXT + 2 * (text.length + person.key.length) + 4 * flagSet.ordered.length
+    const bytes = BYTES_A_CONTEXT + 2 * (text.length + person.key.length)
     if (batch.kept >= MAX_KEPT || (isNew && batch.added >= MAX_NEW)) return 'dropped'
     const sample: PendingSample = {
       ...person,
       ...{ environmentId, hash, text, bytes, ...reductionBy(rules) },
       ...{ firstSeen: now, lastSeen: now, count: 0 },
-      ...{ flags: [], codes: new Int32Array(0), source, isDropped: false },
+      ...{ isSuccess: true, source, isDropped: false },
     }
     this.#buffer.add(sample)
     if (sample.isDropped) return 'dropped'

@@ -1,17 +1,10 @@
-import {
-  type CompiledFlag,
-  type EvaluationContext,
-  type JsonValue,
-  reasonOf,
-  servedBy,
-} from '@ff/core'
+import { type EvaluationContext, type JsonValue, reasonOf } from '@ff/core'
+import type { Evaluation } from '@ff/core/all-flags'
 import type { ContextSample, Findable } from '@ff/storage'
 import { newId } from '../access/secrets.ts'
-import type { Evaluated } from '../evaluation/evaluated.ts'
-import { getOrInsert } from '../runtime/get-or-insert.ts'
 import { forEachInTimeSlices } from '../runtime/time-slice.ts'
 
-/** The stored part of an evaluated context, and the outcomes of its last evaluation. */
+/** The stored part of an evaluated context, and its last evaluation. */
 export interface PendingSample extends Findable {
   readonly environmentId: string
   /** The hash of `text`. */
@@ -26,9 +19,8 @@ export interface PendingSample extends Findable {
   lastSeen: number
   /** The number of observations. */
   count: number
-  /** The flags of the last evaluation. `codes` contains the code of each outcome. */
-  flags: readonly CompiledFlag[]
-  codes: Int32Array
+  /** `true` if no flag of the last evaluation had the reason `ERROR`. */
+  isSuccess: boolean
   source: ContextSample['source']
   /** See `Reduced`, which is about the last observation. */
   reducedBy: number | null
@@ -39,8 +31,8 @@ export interface PendingSample extends Findable {
 
 /**
  * Converts samples to the form in which they are stored. `organizations` maps environment ids to
- * organization ids. Works in time slices, because with a thousand flags each sample takes as long
- * as several requests.
+ * organization ids. Works in time slices, because a batch of long contexts takes as long as several
+ * requests.
  */
 export async function toStoredSamples(
   batch: readonly PendingSample[],
@@ -54,7 +46,7 @@ export async function toStoredSamples(
 }
 
 function toStoredSample(sample: PendingSample, orgId: string): ContextSample {
-  const { environmentId, hash, kind, key, text, count, flags, codes, source } = sample
+  const { environmentId, hash, kind, key, text, count, isSuccess, source } = sample
   const { reducedBy, settingsRevision } = sample
   return {
     ...{ id: newId(), environmentId, orgId, hash, kind, key, source },
@@ -63,40 +55,17 @@ function toStoredSample(sample: PendingSample, orgId: string): ContextSample {
     firstSeen: new Date(sample.firstSeen).toISOString(),
     lastSeen: new Date(sample.lastSeen).toISOString(),
     seenCount: count,
-    evaluationSuccess: codes.every((code) => reasonOf(code) !== 'ERROR'),
-    variationResults: variationsOf(flags, codes),
+    evaluationSuccess: isSuccess,
   }
 }
 
-/**
- * Copies the outcomes of an evaluation to a sample. The evaluation itself must not be stored,
- * because it refers to its context and to an array that many evaluations share.
- */
-export function keepOutcomes(sample: PendingSample, { evaluation }: Evaluated): void {
-  const { flags, codes, start } = evaluation
-  sample.flags = flags
-  if (sample.codes.length !== flags.length) sample.codes = new Int32Array(flags.length)
-  sample.codes.set(codes.subarray(start, start + flags.length))
+/** Returns `true` if no flag of an evaluation had the reason `ERROR`. */
+export function isSuccessful({ flags, codes, start }: Evaluation): boolean {
+  for (let index = 0; index < flags.length; index += 1) {
+    if (reasonOf(codes[start + index] ?? 0) === 'ERROR') return false
+  }
+  return true
 }
-
-/** Returns a JSON object that maps each flag key to the key of the served variation, or `null`. */
-function variationsOf(flags: readonly CompiledFlag[], codes: Int32Array): string {
-  const members = flags.map((flag, index) => membersOf(flag)[servedBy(codes[index] ?? 0)])
-  return `{${members.join(',')}}`
-}
-
-/**
- * Returns the JSON text of a flag's member, for no variation and for each variation. The result is
- * cached.
- */
-function membersOf(flag: CompiledFlag): readonly string[] {
-  return getOrInsert(membersByFlag, flag, () => {
-    const served = [null, ...flag.variations.map(({ key }) => key)]
-    return served.map((key) => `${JSON.stringify(flag.key)}:${JSON.stringify(key)}`)
-  })
-}
-
-const membersByFlag = new WeakMap<CompiledFlag, readonly string[]>()
 
 /**
  * Returns the kind and the key of a context. For a multi-context, the key is that of its `user`

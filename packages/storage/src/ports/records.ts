@@ -221,7 +221,9 @@ export interface Records {
   idempotencyRecord: IdempotencyRecord
   webhook: Webhook & Sealed
   webhookDelivery: WebhookDelivery
-  observedContext: Omit<ObservedContext, 'inexactAttributes'> & Findable & Reduced
+  observedContext: Omit<ObservedContext, 'inexactAttributes' | 'variationResults'> &
+    Findable &
+    Reduced
   userSketch: UserSketch
 }
 

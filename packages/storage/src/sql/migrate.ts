@@ -11,6 +11,7 @@ import { leases } from './migrations/0008-leases.ts'
 import { rulesInSummaries } from './migrations/0009-rules-in-summaries.ts'
 import { longContextKeys } from './migrations/0010-long-context-keys.ts'
 import { flagsOfUserSketches } from './migrations/0011-flags-of-user-sketches.ts'
+import { noStoredResults } from './migrations/0012-no-stored-results.ts'
 import type { Migration } from './migrations/migration.ts'
 import { plain, type SqlConnection, type SqlDriver } from './sql-driver.ts'
 
@@ -27,6 +28,7 @@ export const MIGRATIONS: readonly Migration[] = [
   rulesInSummaries,
   longContextKeys,
   flagsOfUserSketches,
+  noStoredResults,
 ]
 
 /** The lock of transactions that migrate the database. */

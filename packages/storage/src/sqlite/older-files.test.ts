@@ -37,6 +37,11 @@ const WITHOUT_FLAGS_OF_SKETCHES = `
   alter table ff_user_sketch drop column last_version;
   delete from ff_migration where name = '0011-flags-of-user-sketches'`
 
+/** The statements that undo the migration `0012-no-stored-results`. */
+const WITH_RESULTS = `
+  alter table ff_observed_context add column variation_results text not null default '{"a":"on"}';
+  delete from ff_migration where name = '0012-no-stored-results'`
+
 function change(path: string, statements: string): void {
   const database: DatabaseSyncInstance = new DatabaseSync(path)
   database.exec(statements)
@@ -131,5 +136,25 @@ it('The sketches of an older file are kept, without the flags to which they appl
   await storage.migrate()
   const unknown = { keyKind: null, firstVersion: null, lastVersion: null }
   expect(await storage.find('userSketch', sketch.id)).toEqual({ ...sketch, ...unknown })
+  await storage.close()
+})
+
+it('The observed contexts of an older file are kept, without their results', async () => {
+  const path = join(await temporaryFolder(), 'flags.db')
+  const { storage: before } = sqlite({ path })
+  await before.migrate()
+  const contexts = Array.from({ length: 50 }, (_, index) => {
+    return { ...sample('observedContext'), id: `context-${index}`, hash: `hash-${index}` }
+  })
+  for (const context of contexts) await before.insert('observedContext', context)
+  await before.close()
+  change(path, WITH_RESULTS)
+
+  const { storage } = sqlite({ path })
+  await storage.migrate()
+  const sort = { field: 'id', direction: 'asc' } as const
+  const { data } = await storage.list('observedContext', { sort })
+  const inOrder = [...contexts].sort((a, b) => (a.id < b.id ? -1 : 1))
+  expect(data).toEqual(inOrder)
   await storage.close()
 })

@@ -30,7 +30,10 @@ export const observedContextCodec = record(
     seenCount: count,
     /** `true` if no flag of the last evaluation had the reason `ERROR`. */
     evaluationSuccess: z.boolean(),
-    /** The variations of the last evaluation, as JSON text: flag key → variation key. */
+    /**
+     * What the newest version of the environment serves to the stored context when it is read, as JSON
+     * text: flag key → variation key, or `null`. Not stored.
+     */
     variationResults: z.string(),
     /** The transport of the last evaluation. */
     source: z.enum(['rest', 'poll', 'ws', 'sdk']),

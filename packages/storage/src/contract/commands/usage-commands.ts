@@ -44,7 +44,6 @@ const contextSample: fc.Arbitrary<ContextSample> = fc
     lastSeen: time,
     seenCount: fc.integer({ min: 1, max: 9 }),
     evaluationSuccess: fc.boolean(),
-    variationResults: anyText,
     source: fc.constantFrom('poll' as const, 'ws' as const),
     reducedBy: nullable(fc.integer({ min: 0, max: 9 })),
     settingsRevision: fc.integer({ min: 1, max: 9 }),

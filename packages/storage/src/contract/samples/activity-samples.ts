@@ -38,7 +38,6 @@ export const ACTIVITY_SAMPLES: SamplesOf<
     lastSeen: CREATED_AT,
     seenCount: 3,
     evaluationSuccess: false,
-    variationResults: '{"new-checkout":"on"}',
     source: 'poll',
     reducedBy: 4,
     settingsRevision: 2,

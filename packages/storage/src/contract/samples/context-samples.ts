@@ -23,7 +23,6 @@ export function seenAt(context: ContextSample, minute: number): ContextSample {
     key: `key ${minute}`,
     orgId: `organization ${minute}`,
     evaluationSuccess: minute % 2 === 0,
-    variationResults: JSON.stringify({ minute }),
     source: minute === 3 ? 'ws' : 'rest',
     reducedBy: minute === 2 ? null : minute,
     settingsRevision: minute + 1,
