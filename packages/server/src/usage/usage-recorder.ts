@@ -191,7 +191,10 @@ export class UsageRecorder {
   async close(): Promise<void> {
     await this.#schedule.close()
     const { stats } = this
-    if (stats.pending > 0) this.#logger.warn('Some usage could not be written', { ...stats })
+    let uncounted = 0
+    for (const { count } of this.#environments.drain()) uncounted += count
+    if (stats.pending === 0 && uncounted === 0) return
+    this.#logger.warn('Some usage could not be written', { ...stats, uncounted })
   }
 
   /** Counts an evaluation and its user, and returns the current time. */

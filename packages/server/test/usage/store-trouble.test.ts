@@ -1,7 +1,7 @@
 import type { EvaluationCount } from '@ff/storage'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createFlagServer } from '../../src/flag-server.ts'
-import type { Logger } from '../../src/runtime/logger.ts'
+import { type Logger, silentLogger } from '../../src/runtime/logger.ts'
 import { evaluate } from '../call.ts'
 import { settle } from '../fake-clock.ts'
 import { flagChange, publish, textFlag } from '../seed.ts'
@@ -259,6 +259,30 @@ describe('Usage of a server that is closed', () => {
     expect(isClosed).toBe(false)
     await clock.advance(7000)
     expect(isClosed).toBe(true)
+  })
+
+  it('Closing a server logs the number of evaluations that could not be written', async () => {
+    const { memory, clock, live } = scene
+    const storage = new Proxy(shared(memory.storage), {
+      get: (target, name) =>
+        name === 'addEvaluationCounts'
+          ? () => new Promise(() => undefined)
+          : Reflect.get(target, name),
+    })
+    const many = Array.from({ length: 6000 }, (_, index) => textFlag(`many-${index}`, 'x'))
+    await publish(memory, live.environmentId, ...many.map((flag) => flagChange(flag)))
+    const warnings: unknown[] = []
+    const logger = { ...silentLogger, warn: (...entry: unknown[]) => warnings.push(entry) }
+    const flags = createFlagServer({ ...memory, storage, clock, logger })
+    await evaluate(flags, live.sdkKey, pro)
+    const closing = flags.close()
+    await settle()
+    await clock.advance(7000)
+    await closing
+    const [message, { pending, uncounted }] = warnings.at(-1) as [string, Record<string, number>]
+    expect(message).toBe('Some usage could not be written')
+    // The environment has two more flags. One context and the request are pending, too.
+    expect([pending, uncounted]).toEqual([5002, 1002])
   })
 })
 
