@@ -104,7 +104,7 @@ export class ServerLifecycle {
     await options.storeClock?.start()
     await broadcaster.start()
     await keys.refresh()
-    broadcaster.refresh()
+    void broadcaster.refresh()
     reporter.start()
     await management?.start()
     if (this.isClosed) return

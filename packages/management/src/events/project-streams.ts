@@ -6,8 +6,9 @@ import { EventQueue } from './event-queue.ts'
 import type { ProjectRef } from './missed-events.ts'
 import { type FeedServices, ProjectFeed } from './project-feed.ts'
 
-/** The maximum number of open streams of this instance, and of one actor. */
+/** The maximum number of open streams of this instance, of one organization, and of one actor. */
 const MAX_STREAMS = 500
+const MAX_OF_ORGANIZATION = MAX_STREAMS / 2
 const MAX_OF_ACTOR = 10
 /** The number of seconds after which a refused reader can try again. */
 const RETRY_AFTER_SECONDS = 30
@@ -27,6 +28,7 @@ interface StreamRequest {
 
 interface OpenStream {
   readonly actorId: string
+  readonly orgId: string
   readonly projectId: string
 }
 
@@ -60,17 +62,19 @@ export class ProjectStreams {
   }
 
   /**
-   * Opens a stream. The caller must iterate until it ends, or call `return` on its iterator. Throws
-   * `RATE_LIMITED` if too many streams are open, and `UNAVAILABLE` if the store cannot be read.
+   * Opens a stream. If this instance has no room, the oldest stream of the organization with the most
+   * streams ends, unless the new stream belongs to an organization with as many. The caller must
+   * iterate until the stream ends, or call `return` on its iterator. Throws `RATE_LIMITED` if too many
+   * streams are open, and `UNAVAILABLE` if the store cannot be read.
    */
   async open({ project, actorId, lastEventId }: StreamRequest): Promise<EventQueue> {
     if (this.#isStopped) throw new FlagError('UNAVAILABLE', 'The server is closed.')
-    this.#assertRoom(actorId)
-    const { projectId } = project
+    const { orgId, projectId } = project
+    this.#makeRoom(orgId, actorId)
     const feed = this.#feeds.get(projectId) ?? new ProjectFeed(this.#options, project)
     const queue = new EventQueue((ended) => this.#left(ended, projectId))
     this.#feeds.set(projectId, feed)
-    this.#open.set(queue, { actorId, projectId })
+    this.#open.set(queue, { actorId, orgId, projectId })
     this.#cancelCheck ??= this.#options.clock.schedule(CHECK_EVERY_MS, () => this.#check())
     try {
       await feed.join(queue, lastEventId)
@@ -81,14 +85,29 @@ export class ProjectStreams {
     return queue
   }
 
-  #assertRoom(actorId: string): void {
-    const ofActor = [...this.#open.values()].filter((each) => each.actorId === actorId).length
-    const isFull = this.#open.size >= MAX_STREAMS
-    if (!isFull && ofActor < MAX_OF_ACTOR) return
-    const message = isFull
-      ? `This server has ${MAX_STREAMS} open event streams; try again later.`
-      : `This user or access token has ${MAX_OF_ACTOR} open event streams; close one of them.`
-    throw new FlagError('RATE_LIMITED', message, { details: { seconds: RETRY_AFTER_SECONDS } })
+  /** Ends another stream if this instance is full. Throws if a limit is reached. */
+  #makeRoom(orgId: string, actorId: string): void {
+    const streams = [...this.#open.values()]
+    if (streams.filter((each) => each.actorId === actorId).length >= MAX_OF_ACTOR) {
+      throw tooMany(
+        `This user or access token has ${MAX_OF_ACTOR} open event streams; close one of them.`,
+      )
+    }
+    const counts = new Map<string, number>()
+    for (const each of streams) counts.set(each.orgId, (counts.get(each.orgId) ?? 0) + 1)
+    const own = counts.get(orgId) ?? 0
+    if (own >= MAX_OF_ORGANIZATION) {
+      throw tooMany(
+        `This organization has ${MAX_OF_ORGANIZATION} open event streams; close one of them.`,
+      )
+    }
+    if (streams.length < MAX_STREAMS) return
+    const [[largest, most]] = [...counts].sort(([, a], [, b]) => b - a) as [[string, number]]
+    // An organization with one stream less would have to give way next.
+    if (most <= own + 1)
+      throw tooMany(`This server has ${MAX_STREAMS} open event streams; try again later.`)
+    const oldest = [...this.#open].find(([, stream]) => stream.orgId === largest)
+    oldest?.[0].end()
   }
 
   #left(queue: EventQueue, projectId: string): void {
@@ -109,6 +128,10 @@ export class ProjectStreams {
   #wakeAll(): void {
     for (const feed of this.#feeds.values()) void feed.wake()
   }
+}
+
+function tooMany(message: string): FlagError {
+  return new FlagError('RATE_LIMITED', message, { details: { seconds: RETRY_AFTER_SECONDS } })
 }
 
 /** Creates the use case of event streams. */

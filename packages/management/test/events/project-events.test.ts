@@ -408,23 +408,42 @@ describe('the limits of streams', () => {
     expect(await openStream()).toMatchObject({ response: { status: 200 } })
   })
 
-  it('An instance has 500 streams at most, and keeps no timer after they have ended', async () => {
-    const params = { projectId: shop.mine.projectId }
+  it('An instance has 500 streams, of which an organization has at most half, and the largest one gives way', async () => {
+    const as = shop.flags.as(SYSTEM)
+    const { id: orgId } = await as.createOrganization({ body: { name: 'Third' } })
+    const third = await as.createProject({ params: { orgId }, body: { key: 'third' } })
     const timers = clockOf(shop).timers
-    const open = (n: number) => {
-      const actor = { ...SYSTEM, id: `user-${Math.trunc(n / 10)}` }
-      return shop.flags.as(actor).streamProjectEvents({ params })
+    let actors = 0
+    const open = async (projectId: string) => {
+      actors += 1
+      const actor = { ...SYSTEM, id: `user-${Math.trunc(actors / 10)}` }
+      return (await shop.flags.as(actor).streamProjectEvents({ params: { projectId } }))[
+        Symbol.asyncIterator
+      ]()
     }
-    const streams: AsyncIterable<unknown>[] = []
-    for (let n = 0; n < 500; n += 1) streams.push(await open(n))
-    await expect(open(500)).rejects.toMatchObject({
+    const streams: AsyncIterator<unknown>[] = []
+    const { mine, theirs } = shop
+    for (let n = 0; n < 250; n += 1) streams.push(await open(mine.projectId))
+    await expect(open(mine.projectId)).rejects.toMatchObject({
+      code: 'RATE_LIMITED',
+      message: 'This organization has 250 open event streams; close one of them.',
+    })
+    for (let n = 0; n < 250; n += 1) streams.push(await open(theirs.projectId))
+    const [oldest, second] = streams
+    const ended = async (stream: AsyncIterator<unknown> | undefined) => {
+      const next = await Promise.race([stream?.next(), settle().then(() => undefined)])
+      return next?.done === true
+    }
+    streams.push(await open(third.id))
+    expect(await ended(oldest)).toBe(true)
+    await expect(open(mine.projectId)).rejects.toMatchObject({
       code: 'RATE_LIMITED',
       message: 'This server has 500 open event streams; try again later.',
     })
-    for (const stream of streams) await stream[Symbol.asyncIterator]().return?.()
+    expect(await ended(second)).toBe(false)
+    for (const stream of streams) await stream.return?.()
     expect(clockOf(shop).timers).toBe(timers)
-    const last = await open(500)
-    await last[Symbol.asyncIterator]().return?.()
+    await (await open(mine.projectId)).return?.()
   })
 
   it('A stream whose reader does not read is ended after about a minute', async () => {

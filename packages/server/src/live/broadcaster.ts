@@ -6,6 +6,7 @@ import type { SdkKeyVerifier } from '../access/sdk-keys.ts'
 import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
 import type { FlagSetSwap } from '../evaluation/flag-set-loader.ts'
 import type { Cancel, Clock } from '../runtime/clock.ts'
+import { CoalescedTask } from '../runtime/coalesced-task.ts'
 import { type DeliveryObserver, DeliveryQueue } from './delivery-queue.ts'
 import type { SessionRegistry } from './session-registry.ts'
 
@@ -14,6 +15,9 @@ import type { SessionRegistry } from './session-registry.ts'
  * change by less than ten seconds.
  */
 const CHECK_EVERY_MS = 5000
+
+/** The pause between two refreshes that are caused by the change feed. */
+const BETWEEN_RESYNCS_MS = 200
 
 interface BroadcasterOptions {
   readonly storage: Storage
@@ -33,6 +37,13 @@ interface BroadcasterOptions {
 export class Broadcaster {
   readonly #options: BroadcasterOptions
   readonly #queue: DeliveryQueue
+  /** Messages that arrive during a resync and the pause after it cause one more. */
+  readonly #resync = new CoalescedTask(async () => {
+    await this.refresh()
+    await new Promise<void>((resolve) => {
+      this.#options.clock.schedule(BETWEEN_RESYNCS_MS, resolve)
+    })
+  })
   /** The last published step of each flag set. */
   readonly #publishedSteps = new WeakMap<FlagSet, number>()
   #unsubscribe: Unsubscribe | undefined
@@ -57,13 +68,17 @@ export class Broadcaster {
     this.#cancelCheck ??= this.#options.clock.schedule(CHECK_EVERY_MS, () => this.#check())
   }
 
-  /** Reads the versions of all loaded environments and of the SDK keys, and loads what has changed. */
-  refresh(): void {
-    const { storage, cache, keys, sessions } = this.#options
-    cache.dropUnused((environmentId) => sessions.has(environmentId))
+  /**
+   * Reads the versions of all loaded environments and of the SDK keys, and loads what has changed.
+   * Never rejects.
+   */
+  async refresh(): Promise<void> {
+    const { storage, cache, keys } = this.#options
     const reading = storage.findVersions([...cache.loaded()].map(([id]) => id))
-    void cache.refreshChanged(reading.then(({ environments }) => environments))
-    ignored(keys.refreshIfChanged(reading.then(({ sdkKeys }) => sdkKeys)))
+    await Promise.allSettled([
+      cache.refreshChanged(reading.then(({ environments }) => environments)),
+      keys.refreshIfChanged(reading.then(({ sdkKeys }) => sdkKeys)),
+    ])
   }
 
   /** Unsubscribes and stops all timers and deliveries. */
@@ -84,14 +99,16 @@ export class Broadcaster {
         this.#options.keys.recheck()
         break
       case 'resync':
-        this.refresh()
+        ignored(this.#resync.run())
         break
     }
   }
 
   #check(): void {
-    this.#cancelCheck = this.#options.clock.schedule(CHECK_EVERY_MS, () => this.#check())
-    this.refresh()
+    const { cache, sessions, clock } = this.#options
+    this.#cancelCheck = clock.schedule(CHECK_EVERY_MS, () => this.#check())
+    cache.dropUnused((environmentId) => sessions.has(environmentId))
+    void this.refresh()
     this.#publishSteps()
   }
 

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { createFlagServer, type FlagServer } from '../../src/flag-server.ts'
 import type { SocketConnection } from '../../src/live/socket-connection.ts'
 import { allInMemory, breakable, losable } from '../capabilities.ts'
@@ -285,6 +285,18 @@ describe('A published change', () => {
     await memory.changeFeed.publish({ type: 'resync' } as never)
     await settle()
     expect(socket.take()).toMatchObject([{ flags: { banner: 'changed' } }])
+  })
+
+  it('Ten thousand messages to resync cause two reads of the store', async () => {
+    await open()
+    const reads = vi.spyOn(store.storage, 'findVersions')
+    for (let message = 0; message < 10_000; message += 1) {
+      await memory.changeFeed.publish({ type: 'resync' } as never)
+    }
+    await settle()
+    expect(reads).toHaveBeenCalledTimes(1)
+    await clock.advance(1000)
+    expect(reads).toHaveBeenCalledTimes(2)
   })
 
   it('Many changes are sent in order and end with the last one, even if hints are repeated and late', async () => {
