@@ -295,6 +295,16 @@ describe('readConfig', () => {
     expect(() => readConfig({ ...whole, [name]: value })).toThrow(new RegExp(`^${name} must be`))
   })
 
+  it.each([
+    'https://ada:s3cret@flags.acme.test',
+    'ada:s3cret@flags.acme.test',
+    'https://a@s3cret@x',
+  ])('The error of FF_PUBLIC_URL does not contain the credentials of %s', (url) => {
+    const refusal = () => readConfig({ FF_PUBLIC_URL: url })
+    expect(refusal).toThrow(/^FF_PUBLIC_URL must be/)
+    expect(refusal).not.toThrow(/s3cret/)
+  })
+
   it.each(['short', 'with a space in the middle'])(
     'readConfig refuses the token %j and names the variable',
     (token) => {

@@ -202,8 +202,9 @@ function stripeOf(env: Variables): StripeConfig | undefined {
 function publicUrlOf(value: string | undefined): string | undefined {
   const url = textOf(value)
   if (url === undefined || (/^https?:\/\/[^/?#@\s]+\/?$/.test(url) && URL.canParse(url))) return url
+  const shown = url.replace(/^(\w*:?\/*).*@/s, '$1…@')
   throw new ConfigError(
-    `FF_PUBLIC_URL must be the scheme and host under which browsers reach this server, such as https://flags.example.com, not "${url}".`,
+    `FF_PUBLIC_URL must be the scheme and host under which browsers reach this server, such as https://flags.example.com, not "${shown}".`,
   )
 }
 

@@ -89,6 +89,15 @@ describe('openDataFolder', () => {
     },
   )
 
+  it('A data file of 0 bytes is refused and not taken for an empty store', async () => {
+    mkdirSync(dataDir)
+    writeFileSync(join(dataDir, 'ff.sqlite'), '')
+    await expect(openDataFolder(dataDir)).rejects.toThrow(
+      `${join(dataDir, 'ff.sqlite')} is empty: it has 0 bytes. Restore a backup, or delete the file`,
+    )
+    expect(readdirSync(dataDir)).toEqual(['ff.sqlite'])
+  })
+
   it('A link to a data file that does not exist is refused and not replaced', async () => {
     mkdirSync(dataDir)
     symlinkSync(join(parent, 'not-mounted', 'ff.sqlite'), join(dataDir, 'ff.sqlite'))

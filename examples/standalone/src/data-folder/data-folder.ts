@@ -1,4 +1,4 @@
-import { constants, existsSync } from 'node:fs'
+import { constants, existsSync, statSync } from 'node:fs'
 import { access, link, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ConfigError } from '../config/config-error.ts'
@@ -20,14 +20,20 @@ export function dataFileOf({ dataDir }: Pick<Config, 'dataDir'>): string {
 /**
  * Creates the data folder if it does not exist, deletes the unfinished stores of interrupted first
  * starts and restores, and returns `true` if the folder contains a store. Throws `ConfigError` if
- * the folder cannot be used, or contains parts of a store without the data file.
+ * the folder cannot be used, or contains parts of a store without the data file or with an empty one.
  */
 export async function openDataFolder(dataDir: string): Promise<boolean> {
   const names = await listWritable(dataDir)
   for (const name of names.filter((each) => UNFINISHED_NAME.test(each))) {
     await rm(join(dataDir, name), { recursive: true, force: true })
   }
-  if (existsSync(join(dataDir, FILE))) return true
+  const dataFile = join(dataDir, FILE)
+  if (existsSync(dataFile)) {
+    if (statSync(dataFile).size > 0) return true
+    throw new ConfigError(
+      `${dataFile} is empty: it has 0 bytes. Restore a backup, or delete the file to create a new store.`,
+    )
+  }
   // SQLite would apply an old log to the new file. A link without its target shows as a name.
   const rest = names.find((name) => [FILE, `${FILE}-wal`, `${FILE}-journal`].includes(name))
   if (rest === undefined) return false
