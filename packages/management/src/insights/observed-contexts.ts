@@ -1,19 +1,24 @@
 import { sha256 } from '@ff/server/plane'
+import type { Records } from '@ff/storage'
 import { type NoIds, organizationOf } from '../access/paths.ts'
 import { completed } from '../changes/change-event.ts'
 import { defineChange, defineQuery } from '../changes/use-case.ts'
 import { given, rangeOf } from '../requests/filters.ts'
 import { listPage } from '../requests/pages.ts'
 import { inexactAttributes } from './inexact-attributes.ts'
-import type { ObservedResults } from './observed-results.ts'
 
 /** The id of an environment or an organization; no id for the whole installation. */
 type ObservedIds = { readonly environmentId: string } | { readonly orgId: string } | NoIds
 
 const DEFAULT_LIMIT = 20
 
+/** Evaluates stored contexts at a time, in epoch milliseconds, for `variationResults`. */
+export interface ContextEvaluation {
+  of(contexts: readonly Records['observedContext'][], now: number): Promise<readonly string[]>
+}
+
 /** Creates the use cases of observed contexts. */
-export function createObservedContextUseCases(results: ObservedResults) {
+export function createObservedContextUseCases(results: ContextEvaluation) {
   return {
     /**
      * Returns one page of the contexts that were evaluated, most recently seen first. Without

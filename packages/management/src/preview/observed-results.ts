@@ -2,7 +2,7 @@ import type { EvaluationContext, FlagSet } from '@ff/core'
 import { evaluateAll, variationAt } from '@ff/core/all-flags'
 import { runInTimeSlices } from '@ff/server/plane'
 import type { Records } from '@ff/storage'
-import type { PublishedFlagSets } from '../preview/published-flag-sets.ts'
+import type { PublishedFlagSets } from './published-flag-sets.ts'
 
 type ObservedContext = Records['observedContext']
 
