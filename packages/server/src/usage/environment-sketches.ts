@@ -89,6 +89,11 @@ export class EnvironmentSketches {
     return used
   }
 
+  /** Returns the sketch of all flags of a flag set, if it exists and contains no other lists of flags. */
+  findAll({ flagSet }: EvaluatedFlagSet): PendingSketch | undefined {
+    return this.#byList.get(listNameOf(flagSet))
+  }
+
   /** Returns `true` if the next evaluation may add a user to this sketch. */
   isInUse(sketch: PendingSketch): boolean {
     if (sketch.flagId !== null) return this.#byFlag.get(sketch.flagId) === sketch

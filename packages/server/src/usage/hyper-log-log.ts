@@ -50,6 +50,11 @@ export class HyperLogLog {
     return this.addPlace(placeOf(text))
   }
 
+  /** Returns `true` if adding the text with this place would change nothing. */
+  hasPlace(place: number): boolean {
+    return (place & RANK_MASK) <= (this.#registers[place >>> RANK_SIZE] ?? 0)
+  }
+
   /** Adds the text with this place, as `add` does. */
   addPlace(place: number): boolean {
     const index = place >>> RANK_SIZE

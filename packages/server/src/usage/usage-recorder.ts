@@ -216,7 +216,7 @@ export class UsageRecorder {
     if (flags === flagSet.ordered) this.#users.addToAll(user, { kind, flagSet })
     else {
       const flagIds = flags.map(({ definition }) => definition.id)
-      this.#users.addToFlags(user, flagIds)
+      this.#users.addToFlags(user, flagIds, { kind, flagSet })
     }
   }
 

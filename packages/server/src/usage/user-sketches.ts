@@ -73,10 +73,14 @@ export class UserSketches {
     return this.#dropped + this.#buffer.dropped
   }
 
-  /** Adds a user of single flags. */
-  addToFlags(user: EvaluatedUser, flagIds: readonly string[]): void {
+  /**
+   * Adds a user of single flags. If they were evaluated with a flag set, and the user is one of all its
+   * flags in this hour, nothing is added.
+   */
+  addToFlags(user: EvaluatedUser, flagIds: readonly string[], evaluated?: EvaluatedFlagSet): void {
     const sketches = this.#sketchesOf(user)
     const place = placeOf(user.key)
+    if (evaluated !== undefined && sketches.findAll(evaluated)?.users.hasPlace(place)) return
     for (const flagId of flagIds) this.#add(sketches.ofFlag(flagId), place)
   }
 

@@ -156,6 +156,15 @@ describe('Unique users', () => {
     expect([await usersOf(TITLE, later), await usersOf(BANNER, later)]).toEqual([1, 0])
   })
 
+  it('A change adds no sketch for a live client that is already a user of all flags in this hour', async () => {
+    const { memory, live } = scene
+    await openClient(scene)
+    await publish(memory, live.environmentId, flagChange(textFlag('title', 'market')))
+    await written()
+    expect(await sketches()).toMatchObject([{ flagId: null }])
+    expect([await usersOf(TITLE), await usersOf(BANNER)]).toEqual([1, 1])
+  })
+
   it('All evaluations of a context within a second are counted for their flags', async () => {
     const { flags, live } = scene
     await flags.detailOrThrow(live, 'banner', pro)
