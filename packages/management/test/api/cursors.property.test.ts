@@ -103,7 +103,7 @@ describe.each(stores)('cursors in %s', (store, open) => {
           await follow({ world, tenant, list, key: `run-${number}`, ...plan })
         }),
         // A request takes much longer on PostgreSQL; the six lists together have 300 runs.
-        { numRuns: store === 'PostgreSQL' ? runs(50) : runs(300) },
+        { numRuns: runs(store === 'PostgreSQL' ? 50 : 300) },
       )
       await storage.close()
       clean()

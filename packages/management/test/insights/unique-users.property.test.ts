@@ -69,7 +69,7 @@ describe.each(stores)('Unique users in %s', (store, open) => {
         for (const each of steps) await history.perform(each)
         counted += await history.check()
       }),
-      { numRuns: store === 'PostgreSQL' ? runs(60) : runs(200) },
+      { numRuns: runs(store === 'PostgreSQL' ? 60 : 200) },
     )
     expect(counted).toBeGreaterThan(0)
   })
