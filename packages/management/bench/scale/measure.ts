@@ -4,12 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { sqlite } from '@ff/storage/sqlite'
-import { atRate, evaluate, evaluateNew, percentile } from './load.ts'
-import { cpuOf, memoryOf, type ServerOptions, startServer } from './server.ts'
+import { atRate } from '../at-rate.ts'
+import { evaluate, evaluateNew, percentile } from './load.ts'
+import { cpuOf, memoryOf, startServer } from './server.ts'
 import { type Environment, fillStore, type Size } from './store.ts'
 
 // Measures what one process of the standalone server carries, with data files of many environments.
-// The server runs on one core, and the load on another.
+// The server and the load are two processes, which share the cores of the machine.
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -67,7 +68,7 @@ async function filledStore(): Promise<Store> {
 
 /** The first request of each environment, one after another, and the memory after all of them. */
 async function measureFirst({ folder, environments }: Store) {
-  const server = await start(folder)
+  const server = await startServer(folder, nodeArguments)
   const times: number[] = []
   for (const [turn, environment] of environments.entries()) {
     times.push(await evaluate(server.url, environment, turn))
@@ -85,7 +86,7 @@ async function measureFirst({ folder, environments }: Store) {
 
 /** Evaluations at the rate of one request per second and environment, and what is stored of them. */
 async function measureCounts({ folder, environments }: Store) {
-  const server = await start(folder)
+  const server = await startServer(folder, nodeArguments)
   const aSecond = Math.max(100, environments.length)
   const before = await cpuOf(server)
   const times = await atRate({ aSecond, seconds }, (turn) =>
@@ -114,7 +115,7 @@ async function measureContexts({ folder, environments }: Store) {
   const count = 1500
   const one = environmentAt(environments, 0)
   const cpuWith = async (work: (url: string, turn: number) => Promise<number>) => {
-    const server = await start(folder)
+    const server = await startServer(folder, nodeArguments)
     await evaluate(server.url, one, 0)
     const before = await cpuOf(server)
     await atRate({ aSecond, seconds: count / aSecond }, (turn) => work(server.url, turn))
@@ -136,7 +137,7 @@ async function measureContexts({ folder, environments }: Store) {
 
 /** The CPU time of a server that has loaded all environments and receives no requests. */
 async function idle({ folder, environments }: Store) {
-  const server = await start(folder)
+  const server = await startServer(folder, nodeArguments)
   for (const [turn, environment] of environments.entries()) {
     await evaluate(server.url, environment, turn)
   }
@@ -154,22 +155,17 @@ async function storedUsage({ folder, environments }: Store) {
   await storage.migrate()
   const range = { from: '2000-01-01T00:00:00.000Z', to: '2100-01-01T00:00:00.000Z' }
   let evaluations = 0
-  let unmarked = 0
+  const unmarked = new Set<string>()
   for (const { id: environmentId, projectId } of environments) {
     const { data } = await storage.list('flag', { where: { projectId } })
-    unmarked += data.filter(({ lastEvaluatedAt }) => lastEvaluatedAt === null).length
-    for (const { id: flagId } of data) {
+    for (const { id: flagId, lastEvaluatedAt } of data) {
+      if (lastEvaluatedAt === null) unmarked.add(flagId)
       const totals = await storage.loadEvaluationCounts({ environmentId, flagId, ...range })
       for (const { count } of totals) evaluations += count
     }
   }
   await storage.close()
-  return { evaluations, unmarked }
-}
-
-function start(folder: string) {
-  const options: ServerOptions = { nodeArguments }
-  return startServer(folder, options)
+  return { evaluations, unmarked: unmarked.size }
 }
 
 function environmentAt(environments: readonly Environment[], turn: number): Environment {

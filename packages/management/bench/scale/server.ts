@@ -21,23 +21,17 @@ export interface RunningServer {
   stop(): Promise<number | null>
 }
 
-/** Options of the server: environment variables, and the arguments of Node. */
-export interface ServerOptions {
-  readonly variables?: Readonly<Record<string, string>>
-  readonly nodeArguments?: readonly string[]
-}
-
-/** Starts the standalone server with a data folder. */
+/** Starts the standalone server with a data folder and these arguments of Node. */
 export async function startServer(
   folder: string,
-  { variables = {}, nodeArguments = [] }: ServerOptions = {},
+  nodeArguments: readonly string[],
 ): Promise<RunningServer> {
   const begun = performance.now()
   const server = spawn(process.execPath, [...nodeArguments, PROGRAM], {
     env: {
       ...process.env,
       ...{ FF_DATA_DIR: folder, PORT: String(PORT), HOST: '127.0.0.1' },
-      ...{ FF_LOG_LEVEL: 'error', FF_METRICS_PUBLIC: 'true', ...variables },
+      ...{ FF_LOG_LEVEL: 'error' },
     },
     stdio: ['ignore', 'ignore', 'inherit'],
   })

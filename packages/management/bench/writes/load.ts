@@ -1,5 +1,6 @@
 import { Agent, request } from 'node:http'
 import { contextsOf } from '../../../core/bench/workload.ts'
+import { atRate } from '../at-rate.ts'
 import type { Shop } from './shop.ts'
 
 /** Durations of requests in milliseconds, in ascending order. */
@@ -37,8 +38,8 @@ export async function runPhase(
     writing -= 1
   }
   const begun = performance.now()
-  const writers = atPace({ aSecond: writesASecond, seconds }, write)
-  await atPace({ aSecond: EVALUATIONS_A_SECOND, seconds }, evaluate)
+  const writers = atRate({ aSecond: writesASecond, seconds }, write)
+  await atRate({ aSecond: EVALUATIONS_A_SECOND, seconds }, evaluate)
   await writers
   const took = (performance.now() - begun) / 1000
   const ascending = (times: readonly number[]) => [...times].sort((a, b) => a - b)
@@ -47,26 +48,6 @@ export async function runPhase(
     writes: ascending(writes),
     writesASecond: writes.length / took,
   }
-}
-
-interface Pace {
-  readonly aSecond: number
-  readonly seconds: number
-}
-
-/**
- * Starts work at a constant rate, also while earlier work is running. Resolves when all calls of
- * `work` have ended.
- */
-async function atPace({ aSecond, seconds }: Pace, work: (turn: number) => Promise<void>) {
-  const begun = performance.now()
-  const all: Promise<void>[] = []
-  for (let turn = 0; turn < aSecond * seconds; turn += 1) {
-    const wait = begun + (turn * 1000) / aSecond - performance.now()
-    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait))
-    all.push(work(turn))
-  }
-  await Promise.all(all)
 }
 
 async function timed(times: number[], work: () => Promise<void>): Promise<void> {

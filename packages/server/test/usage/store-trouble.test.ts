@@ -1,4 +1,4 @@
-import type { EvaluationCount } from '@ff/storage'
+import type { EvaluationCount, Storage } from '@ff/storage'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createFlagServer } from '../../src/flag-server.ts'
 import { type Logger, silentLogger } from '../../src/runtime/logger.ts'
@@ -227,6 +227,16 @@ describe('A batch that can only be written in part', () => {
   })
 })
 
+/** Returns the same store, which never responds to new evaluation counts. */
+function withoutResponse(storage: Storage): Storage {
+  return new Proxy(shared(storage), {
+    get: (target, name) =>
+      name === 'addEvaluationCounts'
+        ? () => new Promise(() => undefined)
+        : Reflect.get(target, name),
+  })
+}
+
 describe('Usage of a server that is closed', () => {
   it('Closing a server writes all pending usage', async () => {
     const { memory, clock, live } = scene
@@ -243,12 +253,7 @@ describe('Usage of a server that is closed', () => {
 
   it('Closing a server does not wait forever for a store that does not respond', async () => {
     const { memory, clock, live } = scene
-    const storage = new Proxy(shared(memory.storage), {
-      get: (target, name) =>
-        name === 'addEvaluationCounts'
-          ? () => new Promise(() => undefined)
-          : Reflect.get(target, name),
-    })
+    const storage = withoutResponse(memory.storage)
     const flags = createFlagServer({ ...memory, storage, clock })
     await evaluate(flags, live.sdkKey, pro)
     let isClosed = false
@@ -263,12 +268,7 @@ describe('Usage of a server that is closed', () => {
 
   it('Closing a server logs the number of evaluations that could not be written', async () => {
     const { memory, clock, live } = scene
-    const storage = new Proxy(shared(memory.storage), {
-      get: (target, name) =>
-        name === 'addEvaluationCounts'
-          ? () => new Promise(() => undefined)
-          : Reflect.get(target, name),
-    })
+    const storage = withoutResponse(memory.storage)
     const many = Array.from({ length: 6000 }, (_, index) => textFlag(`many-${index}`, 'x'))
     await publish(memory, live.environmentId, ...many.map((flag) => flagChange(flag)))
     const warnings: unknown[] = []
