@@ -23,6 +23,10 @@ describe('readConfig', () => {
     const switches = { FF_WEBHOOKS_ALLOW_LOOPBACK: '1', FF_DEMO_TRAFFIC: '1', FF_DASHBOARD: '0' }
     const limits = {
       FF_MANAGEMENT_RATE_LIMIT: '1200',
+      FF_MAX_CONTEXTS_PER_ENVIRONMENT: '5000',
+      FF_MAX_CONTEXT_MB_PER_ENVIRONMENT: '16',
+      FF_MAX_CONTEXTS_PER_ORGANIZATION: '50000',
+      FF_MAX_CONTEXT_MB_PER_ORGANIZATION: '64',
       FF_MAX_HELD_CONTEXT_BYTES: '1048576',
       FF_MAX_PENDING_SOCKETS_PER_ADDRESS: '256',
     }
@@ -76,6 +80,10 @@ describe('readConfig', () => {
       jobs: 'activate',
       limits: {
         managementRateLimit: 1200,
+        maxContextsPerEnvironment: 5000,
+        maxContextBytesPerEnvironment: 16 * 1024 * 1024,
+        maxContextsPerOrganization: 50_000,
+        maxContextBytesPerOrganization: 64 * 1024 * 1024,
         maxHeldContextBytes: 1_048_576,
         maxPendingSocketsPerAddress: 256,
       },
@@ -245,6 +253,10 @@ describe('readConfig', () => {
   it.each([
     ['FF_MANAGEMENT_RATE_LIMIT', '0'],
     ['FF_MANAGEMENT_RATE_LIMIT', '10k'],
+    ['FF_MAX_CONTEXTS_PER_ENVIRONMENT', '0'],
+    ['FF_MAX_CONTEXTS_PER_ORGANIZATION', '-5'],
+    ['FF_MAX_CONTEXT_MB_PER_ENVIRONMENT', 'much'],
+    ['FF_MAX_CONTEXT_MB_PER_ORGANIZATION', '9'.repeat(15)],
     ['FF_MAX_HELD_CONTEXT_BYTES', '524287'],
     ['FF_MAX_HELD_CONTEXT_BYTES', '128 MiB'],
     ['FF_MAX_PENDING_SOCKETS_PER_ADDRESS', '-1'],

@@ -80,13 +80,39 @@ const BASE_PATH = /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)+$/
 /** The form of a secret key: 32 bytes in base64 or as hexadecimal digits. */
 export const SECRET_KEY = /^(?:[0-9a-f]{64}|[A-Za-z0-9+/_-]{43}=?)$/i
 
-/** The limits that can be set, with their environment variables and minimum values. */
-const LIMITS = {
+const MEGABYTE = 1024 * 1024
+
+/** The limits that can be set, with their environment variables, minimum values and units. */
+const LIMITS: { readonly [Option in LimitOption]: LimitVariable } = {
   managementRateLimit: { name: 'FF_MANAGEMENT_RATE_LIMIT', min: 1 },
+  maxContextsPerEnvironment: { name: 'FF_MAX_CONTEXTS_PER_ENVIRONMENT', min: 1 },
+  maxContextBytesPerEnvironment: {
+    ...{ name: 'FF_MAX_CONTEXT_MB_PER_ENVIRONMENT', min: 1, unit: MEGABYTE },
+  },
+  maxContextsPerOrganization: { name: 'FF_MAX_CONTEXTS_PER_ORGANIZATION', min: 1 },
+  maxContextBytesPerOrganization: {
+    ...{ name: 'FF_MAX_CONTEXT_MB_PER_ORGANIZATION', min: 1, unit: MEGABYTE },
+  },
   maxHeldContextBytes: { name: 'FF_MAX_HELD_CONTEXT_BYTES', min: 512 * 1024 },
   maxPendingSocketsPerAddress: { name: 'FF_MAX_PENDING_SOCKETS_PER_ADDRESS', min: 1 },
-} as const
-type Limits = { readonly [Option in keyof typeof LIMITS]?: number }
+}
+
+type LimitOption =
+  | 'managementRateLimit'
+  | 'maxContextsPerEnvironment'
+  | 'maxContextBytesPerEnvironment'
+  | 'maxContextsPerOrganization'
+  | 'maxContextBytesPerOrganization'
+  | 'maxHeldContextBytes'
+  | 'maxPendingSocketsPerAddress'
+type Limits = { readonly [Option in LimitOption]?: number }
+
+interface LimitVariable {
+  readonly name: keyof Variables
+  readonly min: number
+  /** The number that a value of 1 means; 1 by default. */
+  readonly unit?: number
+}
 
 /** Returns the settings in environment variables. Throws `ConfigError` if a variable is invalid. */
 export function readConfig(env: Variables): Config {
@@ -170,14 +196,14 @@ function workersOf(value: string | undefined): number {
 
 function limitsOf(env: Variables): Limits {
   const limits: Record<string, number> = {}
-  for (const [option, { name, min }] of Object.entries(LIMITS)) {
+  for (const [option, { name, min, unit = 1 }] of Object.entries(LIMITS)) {
     const text = textOf(env[name])
     if (text === undefined) continue
     const limit = Number(text)
-    if (!/^\d{1,15}$/.test(text) || limit < min) {
+    if (!/^\d{1,15}$/.test(text) || limit < min || !Number.isSafeInteger(limit * unit)) {
       throw new ConfigError(`${name} must be an integer of at least ${min}, not "${text}".`)
     }
-    limits[option] = limit
+    limits[option] = limit * unit
   }
   return limits
 }

@@ -22,6 +22,7 @@ import type { ChangeServices } from './changes/apply-change.ts'
 import { PublishCheck } from './changes/publish-check.ts'
 import type { UseCase } from './changes/use-case.ts'
 import { ProjectStreams } from './events/project-streams.ts'
+import { contextLimitsJob } from './insights/context-limits.ts'
 import { type CheckedOptions, checkOptions, type ManagementOptions } from './management-options.ts'
 import { retentionJob } from './organizations/retention.ts'
 import { ObservedResults } from './preview/observed-results.ts'
@@ -125,7 +126,7 @@ function switchOff(
 /** Returns the jobs that change records, apart from those of log-in and webhooks. */
 function jobsOf(
   services: ChangeServices,
-  { findActor, payments }: ManagementOptions,
+  { findActor, payments, contextLimits }: CheckedOptions,
 ): readonly Job[] {
   const { storage, clock } = services
   return [
@@ -133,6 +134,7 @@ function jobsOf(
     billingJob(services, payments),
     oldDeliveriesJob(storage, clock),
     retentionJob(storage, clock),
+    contextLimitsJob(storage, contextLimits),
     missingSummariesJob(storage),
   ]
 }

@@ -3,6 +3,7 @@ import { logInMethodsCodec } from '@ff/protocol/management'
 import { assertLimit } from '@ff/server/plane'
 import * as z from 'zod'
 import type { AuthenticateBearer, FindActor, IdentifyUser } from './access/actors.ts'
+import type { ContextLimits } from './insights/context-limits.ts'
 import type { ReadDocsAsset } from './ports/docs-assets.ts'
 import type { IdentityProvider } from './ports/identity-provider.ts'
 import type { PasswordHasher } from './ports/password-hasher.ts'
@@ -60,6 +61,23 @@ export interface ManagementOptions {
   /** The limit of management requests per minute for each user and access token; 600 by default. */
   readonly managementRateLimit?: number
   /**
+   * The maximum number of observed contexts of an environment; 200,000 by default. Beyond each of
+   * these four limits, the contexts that were last seen the longest time ago are deleted.
+   */
+  readonly maxContextsPerEnvironment?: number
+  /** The maximum estimated size of an environment's observed contexts, in bytes; 256 MiB by default. */
+  readonly maxContextBytesPerEnvironment?: number
+  /**
+   * The maximum number of observed contexts of an organization whose plan has no
+   * `max_observed_contexts`; 2,000,000 by default.
+   */
+  readonly maxContextsPerOrganization?: number
+  /**
+   * The maximum estimated size, in bytes, of the observed contexts of an organization whose plan has
+   * no `max_observed_context_bytes`; 2.5 GiB by default.
+   */
+  readonly maxContextBytesPerOrganization?: number
+  /**
    * The key that encrypts the secrets of webhooks and signs device cookies: 32 bytes in base64 or
    * as 64 hexadecimal digits. If there are several keys, the first is used for new secrets and
    * cookies. Without a key, requests that need a secret are refused, and each process signs device
@@ -74,12 +92,14 @@ export interface ManagementOptions {
 }
 
 const DEFAULT_RATE_LIMIT = 600
+const MEGABYTE = 1024 * 1024
 const ADMIN_TOKEN = /^[\x21-\x7e]{16,512}$/
 
 /** The validated options, with defaults. */
 export interface CheckedOptions extends ManagementOptions {
   readonly administrator?: Administrator
   readonly managementRateLimit: number
+  readonly contextLimits: ContextLimits
   readonly secretKeys: SecretKeys | undefined
 }
 
@@ -95,7 +115,28 @@ export function checkOptions(options: ManagementOptions): CheckedOptions {
     ...options,
     ...(administrator && { administrator: resolveAdministrator(administrator) }),
     managementRateLimit,
+    contextLimits: contextLimitsOf(options),
     secretKeys: secretKey === undefined ? undefined : parseSecretKeys(secretKey),
+  }
+}
+
+function contextLimitsOf({
+  maxContextsPerEnvironment = 200_000,
+  maxContextBytesPerEnvironment = 256 * MEGABYTE,
+  maxContextsPerOrganization = 10 * 200_000,
+  maxContextBytesPerOrganization = 10 * 256 * MEGABYTE,
+}: ManagementOptions): ContextLimits {
+  const limits = {
+    ...{ maxContextsPerEnvironment, maxContextBytesPerEnvironment },
+    ...{ maxContextsPerOrganization, maxContextBytesPerOrganization },
+  }
+  for (const [name, limit] of Object.entries(limits)) assertLimit(name, limit, 1)
+  return {
+    perEnvironment: { contexts: maxContextsPerEnvironment, bytes: maxContextBytesPerEnvironment },
+    perOrganization: {
+      contexts: maxContextsPerOrganization,
+      bytes: maxContextBytesPerOrganization,
+    },
   }
 }
 

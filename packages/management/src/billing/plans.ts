@@ -64,6 +64,8 @@ function toRecord(body: NewPlan): NewRecord<'plan'> {
     maxFlags: body.maxFlags ?? null,
     maxEnvironments: body.maxEnvironments ?? null,
     maxApiCalls: body.maxApiCalls ?? null,
+    maxObservedContexts: body.maxObservedContexts ?? null,
+    maxObservedContextBytes: body.maxObservedContextBytes ?? null,
     trialDays: body.trialDays ?? null,
     mostPopular: body.mostPopular ?? false,
     productLink: body.productLink ?? null,

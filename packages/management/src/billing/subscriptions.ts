@@ -34,6 +34,8 @@ export const subscriptionUseCases = {
         maxFlags: plan?.maxFlags ?? null,
         apiUsage,
         maxApiCalls: plan?.maxApiCalls ?? null,
+        maxObservedContexts: plan?.maxObservedContexts ?? null,
+        maxObservedContextBytes: plan?.maxObservedContextBytes ?? null,
         graceBufferPct: plan?.graceBufferPct ?? 0,
         freeApiCalls: freeCalls,
         overageBlocks: blocks,

@@ -72,6 +72,8 @@ describe('Usage', () => {
       max_flags: null,
       api_usage: 1100,
       max_api_calls: 1000,
+      max_observed_contexts: null,
+      max_observed_context_bytes: null,
       grace_buffer_pct: 10,
       free_api_calls: 1100,
       overage_blocks: 0,

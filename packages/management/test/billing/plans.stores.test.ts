@@ -9,6 +9,8 @@ const TEAM = {
   max_flags: 100,
   max_environments: null,
   max_api_calls: 1_000_000,
+  max_observed_contexts: 50_000,
+  max_observed_context_bytes: 64 * 1024 * 1024,
   trial_days: 14,
   most_popular: true,
   product_link: 'https://acme.test/buy?plan=team',

@@ -12,6 +12,7 @@ import { rulesInSummaries } from './migrations/0009-rules-in-summaries.ts'
 import { longContextKeys } from './migrations/0010-long-context-keys.ts'
 import { flagsOfUserSketches } from './migrations/0011-flags-of-user-sketches.ts'
 import { noStoredResults } from './migrations/0012-no-stored-results.ts'
+import { observedContextLimits } from './migrations/0013-observed-context-limits.ts'
 import type { Migration } from './migrations/migration.ts'
 import { plain, type SqlConnection, type SqlDriver } from './sql-driver.ts'
 
@@ -29,6 +30,7 @@ export const MIGRATIONS: readonly Migration[] = [
   longContextKeys,
   flagsOfUserSketches,
   noStoredResults,
+  observedContextLimits,
 ]
 
 /** The lock of transactions that migrate the database. */

@@ -136,8 +136,9 @@ export class UsageStatements {
       and deleted_at is null`
     const onPage = this.#statement(sql`
       select hash, kind, "key", last_seen, seen_count, reduced_by, settings_revision, context_json
-      from ${sql.table(CONTEXTS)} where id in (
-        select id from ${sql.table(CONTEXTS)} where ${seen} and hash > ${after}
+      from ${sql.table(CONTEXTS)}
+      where environment_id = ${environmentId} and deleted_at is null and hash in (
+        select hash from ${sql.table(CONTEXTS)} where ${seen} and hash > ${after}
         order by hash limit ${limit})
       order by hash`)
     if (!isCounted) return [onPage]

@@ -11,6 +11,7 @@ export const DEFAULT_OVERAGE_BLOCK_SIZE = 1000
 
 /** A limit; `null` means unlimited. The maximum keeps all arithmetic with limits exact. */
 const limit = count.max(1_000_000_000_000).nullable()
+const positiveLimit = z.int().min(1).max(1_000_000_000_000).nullable()
 
 /** The URL of a page on which the payment is completed. */
 const link = z
@@ -31,6 +32,9 @@ const fields = {
   maxEnvironments: limit,
   /** The number of free API calls per period. Evaluation continues beyond this limit. */
   maxApiCalls: limit,
+  /** The limits of observed contexts; `null` means the limits of the installation. */
+  maxObservedContexts: positiveLimit,
+  maxObservedContextBytes: positiveLimit,
   /** The length of a trial in days; `null` or 0 if the plan has no trial. */
   trialDays: count.max(3650).nullable(),
   mostPopular: z.boolean(),
@@ -55,6 +59,8 @@ const clearableFields = {
   maxFlags: limit.optional(),
   maxEnvironments: limit.optional(),
   maxApiCalls: limit.optional(),
+  maxObservedContexts: positiveLimit.optional(),
+  maxObservedContextBytes: positiveLimit.optional(),
   trialDays: fields.trialDays.optional(),
   productLink: link.optional(),
   stripeProductId: identifier.optional(),

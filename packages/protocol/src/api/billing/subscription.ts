@@ -38,6 +38,9 @@ export const organizationUsageCodec = record({
   /** The number of evaluation requests in the current period. */
   apiUsage: count,
   maxApiCalls: limit,
+  /** The plan's limits of observed contexts; `null`: the limits of the installation. */
+  maxObservedContexts: limit,
+  maxObservedContextBytes: limit,
   graceBufferPct: count,
   /** `max_api_calls` increased by `grace_buffer_pct` percent. */
   freeApiCalls: limit,

@@ -38,6 +38,8 @@ export const ACCOUNT_SAMPLES: SamplesOf<
     maxFlags: 100,
     maxEnvironments: null,
     maxApiCalls: 1_000_000_000_000,
+    maxObservedContexts: null,
+    maxObservedContextBytes: 1_000_000_000_000,
     trialDays: 14,
     mostPopular: true,
     productLink: 'https://acme.example/team',
