@@ -27,6 +27,7 @@ describe('readConfig', () => {
       FF_MAX_CONTEXT_MB_PER_ENVIRONMENT: '16',
       FF_MAX_CONTEXTS_PER_ORGANIZATION: '50000',
       FF_MAX_CONTEXT_MB_PER_ORGANIZATION: '64',
+      FF_MAX_FLAG_SET_MB: '96',
       FF_MAX_HELD_CONTEXT_BYTES: '1048576',
       FF_MAX_PENDING_SOCKETS_PER_ADDRESS: '256',
     }
@@ -81,6 +82,7 @@ describe('readConfig', () => {
       limits: {
         managementRateLimit: 1200,
         maxContextsPerEnvironment: 5000,
+        maxFlagSetBytes: 96 * 1024 * 1024,
         maxContextBytesPerEnvironment: 16 * 1024 * 1024,
         maxContextsPerOrganization: 50_000,
         maxContextBytesPerOrganization: 64 * 1024 * 1024,
@@ -257,6 +259,9 @@ describe('readConfig', () => {
     ['FF_MAX_CONTEXTS_PER_ORGANIZATION', '-5'],
     ['FF_MAX_CONTEXT_MB_PER_ENVIRONMENT', 'much'],
     ['FF_MAX_CONTEXT_MB_PER_ORGANIZATION', '9'.repeat(15)],
+    ['FF_MAX_FLAG_SET_MB', '0'],
+    ['FF_MAX_FLAG_SET_MB', '-64'],
+    ['FF_MAX_FLAG_SET_MB', '64MB'],
     ['FF_MAX_HELD_CONTEXT_BYTES', '524287'],
     ['FF_MAX_HELD_CONTEXT_BYTES', '128 MiB'],
     ['FF_MAX_PENDING_SOCKETS_PER_ADDRESS', '-1'],

@@ -93,6 +93,7 @@ const LIMITS: { readonly [Option in LimitOption]: LimitVariable } = {
   maxContextBytesPerOrganization: {
     ...{ name: 'FF_MAX_CONTEXT_MB_PER_ORGANIZATION', min: 1, unit: MEGABYTE },
   },
+  maxFlagSetBytes: { name: 'FF_MAX_FLAG_SET_MB', min: 1, unit: MEGABYTE },
   maxHeldContextBytes: { name: 'FF_MAX_HELD_CONTEXT_BYTES', min: 512 * 1024 },
   maxPendingSocketsPerAddress: { name: 'FF_MAX_PENDING_SOCKETS_PER_ADDRESS', min: 1 },
 }
@@ -103,6 +104,7 @@ type LimitOption =
   | 'maxContextBytesPerEnvironment'
   | 'maxContextsPerOrganization'
   | 'maxContextBytesPerOrganization'
+  | 'maxFlagSetBytes'
   | 'maxHeldContextBytes'
   | 'maxPendingSocketsPerAddress'
 type Limits = { readonly [Option in LimitOption]?: number }

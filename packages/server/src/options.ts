@@ -80,6 +80,13 @@ export interface FlagServerOptions<As = unknown> extends Capabilities {
    */
   readonly maxHeldContextBytes?: number
   /**
+   * The maximum memory, in bytes, for the compiled flag sets of all environments; at least 1 MiB. It
+   * is compared with an estimate. When it is used up, the flag sets that were unused for the longest
+   * time are dropped, and loaded again when they are needed. The default is a quarter of the limit
+   * of the heap, and 256 MiB on platforms that do not report this limit.
+   */
+  readonly maxFlagSetBytes?: number
+  /**
    * The maximum number of sockets that can start a session with a valid `init` per second. At most
    * a quarter of this number can start at the same time. One organization can use at most three
    * quarters of both limits. Further sockets are refused with `retryAfter`.
@@ -115,10 +122,16 @@ const LIMITS = {
   maxLiveClients: { usual: 20_000, min: 1 },
   // The largest context, at two bytes for each UTF-16 unit, must fit in the quarter of one SDK key.
   maxHeldContextBytes: { usual: 128 * 1024 * 1024, min: 4 * 2 * MAX_HELD_CONTEXT_BYTES },
+  maxFlagSetBytes: { usual: quarterOfHeap(), min: 1024 * 1024 },
   maxNewSocketsPerSecond: { usual: 500, min: 1 },
   maxPendingSocketsPerAddress: { usual: 64, min: 1 },
 } as const
 type Limits = { readonly [Name in keyof typeof LIMITS]: number }
+
+function quarterOfHeap(): number {
+  const limit = globalThis.process?.getBuiltinModule?.('node:v8').getHeapStatistics()
+  return limit === undefined ? 256 * 1024 * 1024 : Math.floor(limit.heap_size_limit / 4)
+}
 
 /** Fills in the defaults. Throws `INVALID_REQUEST` if an option is invalid. */
 export function resolveOptions(options: FlagServerOptions): ResolvedOptions {

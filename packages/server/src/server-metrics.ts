@@ -57,11 +57,16 @@ function liveMetrics(options: ServerMetricsOptions): readonly Metric[] {
 function serviceMetrics({ cache, jobs, usage }: ServerMetricsOptions): readonly Metric[] {
   const loaded = () => [...cache.loaded()].length
   const stale = 'Environments with an old version because loading the newest failed.'
+  const loads = 'Environments that were loaded for the first time, or again after a drop.'
+  const noRoom = 'Flag sets that were dropped because there was no room for them.'
   const versions = 'Versions of flag sets that were loaded.'
   const dropped = 'Usage that was dropped because there was no room or the store refused it.'
   const failures = 'Runs of background jobs that failed.'
   return [
     gauge('ff_flag_sets', 'Environments with a loaded flag set.', loaded),
+    gauge('ff_flag_set_bytes', 'Estimated bytes of memory of all flag sets.', () => cache.bytes),
+    counter('ff_flag_set_loads_total', loads, () => cache.loads),
+    counter('ff_flag_sets_dropped_total', noRoom, () => cache.drops),
     gauge('ff_flag_sets_stale', stale, () => cache.stale),
     counter('ff_flag_set_versions_total', versions, () => cache.swaps),
     counter('ff_usage_dropped_total', dropped, () =>

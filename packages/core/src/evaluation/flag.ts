@@ -1,6 +1,7 @@
 import type { FlagDefinition, TargetDefinition, VariationDefinition } from '../model/definition.ts'
 import { isFlagError } from '../model/errors.ts'
 import type { Extensions } from '../model/extensions.ts'
+import { getOrMake } from '../model/get-or-make.ts'
 import { type Incremental, MadeOnDemand, Pace, runToEnd } from '../model/incremental.ts'
 import { elementsOf } from '../model/json.ts'
 import { type FlagValue, parseFlagValue } from '../model/value.ts'
@@ -172,7 +173,8 @@ function* compileParts(
     rules.push(yield* compileRule(rule, { flag, rollouts, compiler }, pace))
   }
   const targets = yield* compileTargets(flag, definition.targets, pace)
-  const values = [null, ...variations.map(({ value }) => value)]
+  // The copy has no room for more elements.
+  const values = [null, ...variations.map(({ value }) => value)].slice()
   const { fallback, disabled, unmet, malformed } = constantOutcomes(flag, definition)
   // A literal without spread, so that the parts of all flags have the same hidden class.
   return {
@@ -191,17 +193,22 @@ function* compileParts(
   }
 }
 
+/** The explanations without details, which the outcomes of all flags share. */
+const STATIC: Explanation = Object.freeze({ reason: 'STATIC' })
+const DEFAULT: Explanation = Object.freeze({ reason: 'DEFAULT' })
+const DISABLED: Explanation = Object.freeze({ reason: 'DISABLED' })
+const TARGETED: Explanation = Object.freeze({ reason: 'TARGETING_MATCH' })
+
 /** Returns the outcomes that do not depend on the context. */
 function constantOutcomes(flag: Servable, definition: FlagDefinition) {
   const { defaultVariationId, offVariationId } = definition
   const serveOff = (explanation: Explanation) => {
     return serve(flag, offVariationId ?? defaultVariationId, explanation)
   }
-  const reason = isStatic(definition) ? 'STATIC' : 'DEFAULT'
   return {
-    fallback: serve(flag, defaultVariationId, { reason }),
-    disabled: serveOff({ reason: 'DISABLED' }),
-    unmet: serveOff({ reason: 'DEFAULT' }),
+    fallback: serve(flag, defaultVariationId, isStatic(definition) ? STATIC : DEFAULT),
+    disabled: serveOff(DISABLED),
+    unmet: serveOff(DEFAULT),
     malformed: fail(flag, {}),
   }
 }
@@ -217,9 +224,10 @@ function* compileTargets(
   pace: Pace,
 ): Incremental<readonly CompiledTarget[]> {
   const compiled: CompiledTarget[] = []
+  const outcomes = new Map<string, Outcome>()
   for (const { kind, keys, variationId } of elementsOf(targets)) {
     if (typeof kind !== 'string') continue
-    const outcome = serve(flag, variationId, { reason: 'TARGETING_MATCH' })
+    const outcome = getOrMake(outcomes, variationId, () => serve(flag, variationId, TARGETED))
     const target = { kind, keys: new Set(keys), variationId, outcome }
     compiled.push(target)
     if (pace.add(target.keys.size)) yield

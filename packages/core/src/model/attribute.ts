@@ -22,8 +22,27 @@ const NO_PATH: readonly string[] = []
 /** The maximum length of a kind in UTF-16 units, of which a character can have two. */
 const MAX_KIND_UNITS = 2 * MAX_KIND_LENGTH
 
-/** Parses an attribute reference such as `plan`, `address.country`, `user.plan` or `/a~1b/c`. */
+/** The parsed references, which many conditions and environments share. */
+const compiled = new Map<string, AttributeReference>()
+/** The maximum number and length of shared references. */
+const MAX_SHARED = 1000
+const MAX_SHARED_LENGTH = 100
+
+/**
+ * Parses an attribute reference such as `plan`, `address.country`, `user.plan` or `/a~1b/c`. Mostly
+ * returns the same object for equal references.
+ */
 export function compileReference(reference: string): AttributeReference {
+  const known = compiled.get(reference)
+  if (known !== undefined) return known
+  const parsed = parseReference(reference)
+  if (reference.length > MAX_SHARED_LENGTH) return parsed
+  if (compiled.size >= MAX_SHARED) compiled.clear()
+  compiled.set(reference, parsed)
+  return parsed
+}
+
+function parseReference(reference: string): AttributeReference {
   if (reference.startsWith('/')) return compilePointer(reference)
   const path = reference.split('.')
   const afterKind: KindReference[] = []

@@ -48,8 +48,9 @@ function stopWebhooks({ jobs }: ConnectedManagementPlane<As>): void {
 /** Returns the services of a server without evaluation. */
 function servicesOf(options: ManagedOptions): ServerServices {
   const resolved = resolveOptions(options)
-  const cache = new FlagSetCache({ ...resolved, saved: new SavedState(resolved) })
-  const parts = { ...resolved, cache, sessions: new SessionRegistry() }
+  const sessions = new SessionRegistry()
+  const cache = new FlagSetCache({ ...resolved, saved: new SavedState(resolved), sessions })
+  const parts = { ...resolved, cache, sessions }
   const usage = { flush: async () => undefined }
   const instance = new Instance({ ...parts, reporter: new InstanceReporter(parts), usage })
   const start = () => resolved.storage.migrate()

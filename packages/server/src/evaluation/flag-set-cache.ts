@@ -3,10 +3,12 @@ import type { NewestVersion } from '@ff/storage'
 import type { FlagSetScope } from '../access/scope.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { getOrInsert } from '../runtime/get-or-insert.ts'
+import { FlagSetBudget, sumOf } from './flag-set-budget.ts'
 import {
   FlagSetEntry,
   type FlagSetsByKind,
   isUpToDate,
+  type LoadScope,
   type SamplingRules,
 } from './flag-set-entry.ts'
 import {
@@ -27,20 +29,68 @@ export interface LoadedFlagSets {
   readonly checkedAt: number
 }
 
+/** The live clients of all environments. */
+interface LiveClients {
+  /** Returns `true` if an environment has live clients. */
+  has(environmentId: string): boolean
+  /** Ends the clients with a matching scope to make room for others. */
+  end(matches: (scope: FlagSetScope) => boolean, reason: 'gaveWay'): Promise<void>
+}
+
+interface FlagSetCacheOptions extends FlagSetLoaderOptions {
+  /** The maximum estimated memory of all flag sets, in bytes. */
+  readonly maxFlagSetBytes: number
+  /** The live clients, which are ended if the flag set of their environment is dropped. */
+  readonly sessions: LiveClients
+}
+
 /**
  * Caches the compiled flag sets of the environments in use. The flag sets of an environment are
  * validated and replaced as a whole, and never by an older version. After the first load, reading a
  * flag set never waits for the store. If the store fails or has an invalid version, the last valid
- * version is kept. If the store fails before the first load, the saved version is used.
+ * version is kept. If the store fails before the first load, the saved version is used. If all flag
+ * sets together need more memory than the budget, some of them are dropped, and loaded again when
+ * they are used (see `FlagSetBudget`).
  */
 export class FlagSetCache {
   readonly #loader: FlagSetLoader
   readonly #clock: Clock
   readonly #entries = new Map<string, FlagSetEntry>()
+  readonly #sessions: FlagSetCacheOptions['sessions']
+  readonly #budget: FlagSetBudget
+  #listener: FlagSetListener = () => undefined
+  #dropListener: (environmentId: string) => void = () => undefined
+  #uses = 0
+  #drops = 0
 
-  constructor(options: FlagSetLoaderOptions) {
+  constructor(options: FlagSetCacheOptions) {
+    const { clock, sessions, maxFlagSetBytes, logger } = options
+    this.#clock = clock
+    this.#sessions = sessions
+    const isLive = (environmentId: string) => sessions.has(environmentId)
+    this.#budget = new FlagSetBudget({ maxFlagSetBytes, isLive, logger })
     this.#loader = new FlagSetLoader(options)
-    this.#clock = options.clock
+    this.#loader.listener = (entry, swap) => {
+      // An entry that was dropped during a load must not replace versions of its successor.
+      if (this.#entries.get(entry.environmentId) !== entry) return
+      this.#makeRoomFor(entry)
+      this.#listener(swap)
+    }
+  }
+
+  /** The estimated memory of all flag sets, in bytes. */
+  get bytes(): number {
+    return sumOf(this.#entries.values())
+  }
+
+  /** The number of environments that were loaded for the first time, or again after a drop. */
+  get loads(): number {
+    return this.#loader.firstLoads
+  }
+
+  /** The number of flag sets that were dropped because there was no room. */
+  get drops(): number {
+    return this.#drops
   }
 
   /** The number of versions that were loaded since the start. */
@@ -55,7 +105,12 @@ export class FlagSetCache {
 
   /** Sets the function that is called after each loaded version. */
   listen(listener: FlagSetListener): void {
-    this.#loader.listener = listener
+    this.#listener = listener
+  }
+
+  /** Sets the function that is called after an environment was dropped. */
+  listenToDrops(listener: (environmentId: string) => void): void {
+    this.#dropListener = listener
   }
 
   /** Sets the work that is done before each loaded version replaces the previous one. */
@@ -67,7 +122,7 @@ export class FlagSetCache {
   find({ environmentId, kind }: FlagSetScope): FlagSet | undefined {
     const entry = this.#entries.get(environmentId)
     if (entry?.flagSets === undefined) return undefined
-    entry.idleRefreshes = 0
+    this.#use(entry)
     return entry.flagSets[kind]
   }
 
@@ -93,17 +148,18 @@ export class FlagSetCache {
    * set has version 0 and no flags. Throws `NOT_FOUND` if the environment does not exist, and
    * `UNAVAILABLE` if the store cannot be read.
    */
-  async get(scope: FlagSetScope): Promise<FlagSet> {
+  async get(scope: LoadScope): Promise<FlagSet> {
     const loaded = this.find(scope)
     if (loaded !== undefined) return loaded
     const { environmentId, kind } = scope
-    const create = () => new FlagSetEntry(environmentId, (entered) => this.#loader.update(entered))
+    const create = () => new FlagSetEntry(scope, (entered) => this.#loader.update(entered))
     const entry = getOrInsert(this.#entries, environmentId, create)
-    entry.first ??= entry.refresh.run()
+    this.#use(entry)
+    entry.first ??= this.#loader.load(entry)
     try {
       await entry.first
     } catch (error) {
-      this.#entries.delete(environmentId)
+      if (this.#entries.get(environmentId) === entry) this.#entries.delete(environmentId)
       throw error
     }
     if (entry.flagSets === undefined) throw noFlagSet()
@@ -115,11 +171,11 @@ export class FlagSetCache {
    * older if the store no longer has this version, for example because a backup was restored.
    * Throws as `get` and `refresh` do.
    */
-  async getAtLeast(scope: FlagSetScope, version: number): Promise<FlagSet> {
+  async getAtLeast(scope: LoadScope, version: number): Promise<FlagSet> {
     const flagSet = await this.get(scope)
     if (flagSet.version >= version) return flagSet
     await this.refresh(scope.environmentId, version)
-    return this.find(scope) ?? flagSet
+    return this.get(scope)
   }
 
   /**
@@ -158,7 +214,7 @@ export class FlagSetCache {
   dropUnused(inUse: (environmentId: string) => boolean): void {
     for (const entry of this.#entries.values()) {
       entry.idleRefreshes = inUse(entry.environmentId) ? 0 : entry.idleRefreshes + 1
-      if (entry.idleRefreshes > IDLE_REFRESHES) this.#entries.delete(entry.environmentId)
+      if (entry.idleRefreshes > IDLE_REFRESHES) this.#drop(entry)
     }
   }
 
@@ -187,5 +243,27 @@ export class FlagSetCache {
     for (const { environmentId, flagSets } of this.#entries.values()) {
       if (flagSets !== undefined) yield [environmentId, flagSets]
     }
+  }
+
+  #use(entry: FlagSetEntry): void {
+    this.#uses += 1
+    entry.usedAt = this.#uses
+    entry.idleRefreshes = 0
+  }
+
+  #makeRoomFor(loaded: FlagSetEntry): void {
+    for (const entry of this.#budget.excess(this.#entries.values(), loaded)) {
+      const { environmentId } = entry
+      this.#drops += 1
+      this.#drop(entry)
+      if (!this.#sessions.has(environmentId)) continue
+      // Without its flag set, a client would miss changes. It connects again later.
+      void this.#sessions.end((scope) => scope.environmentId === environmentId, 'gaveWay')
+    }
+  }
+
+  #drop({ environmentId }: FlagSetEntry): void {
+    this.#entries.delete(environmentId)
+    this.#dropListener(environmentId)
   }
 }

@@ -1,7 +1,7 @@
 import type { FlagSet } from '@ff/core'
 import type { Environment } from '@ff/protocol/management'
 import type { NewestVersion } from '@ff/storage'
-import type { SdkKeyKind } from '../access/scope.ts'
+import type { EnvironmentScope, FlagSetScope, SdkKeyKind } from '../access/scope.ts'
 import { CoalescedTask } from '../runtime/coalesced-task.ts'
 
 /** The flag set for each kind of SDK key. Both are one object if clients may see every flag. */
@@ -23,9 +23,16 @@ type SamplingSettings = Omit<SamplingRules, 'flagSet'>
 /** Until the settings of an environment have been read, no context is stored. */
 const NOT_READ: SamplingSettings = { privacy: 'none', keptAttributes: [], settingsRevision: 0 }
 
+/** The scope of a flag set that may have to be loaded, on account of an organization. */
+export type LoadScope = FlagSetScope & Partial<Pick<EnvironmentScope, 'organizationId'>>
+
+type UpdateEntry = (entry: FlagSetEntry) => Promise<void>
+
 /** An environment in the cache. */
 export class FlagSetEntry {
   readonly environmentId: string
+  /** The organization of the first caller; empty for a caller in process. */
+  readonly organizationId: string
   readonly refresh: CoalescedTask
   /** The first load, which all callers await. */
   first: Promise<void> | undefined
@@ -38,6 +45,10 @@ export class FlagSetEntry {
   settingsReadAt = Number.NEGATIVE_INFINITY
   /** The current flag set with the current settings; `undefined` before the first load. */
   sampling: SamplingRules | undefined
+  /** The estimated memory of the flag sets, in bytes; 0 before the first load. */
+  bytes = 0
+  /** The position of the last use in the order of all uses of the cache. */
+  usedAt = 0
   /** The number of calls of `dropUnused` since the last use. */
   idleRefreshes = 0
   /** The recent loading time in milliseconds. It was last reduced at `busyAt`. */
@@ -46,8 +57,9 @@ export class FlagSetEntry {
   /** The last failure. It is kept so that a repeated failure is logged only once. */
   failure: string | undefined
 
-  constructor(environmentId: string, update: (entry: FlagSetEntry) => Promise<void>) {
+  constructor({ environmentId, organizationId = '' }: LoadScope, update: UpdateEntry) {
     this.environmentId = environmentId
+    this.organizationId = organizationId
     this.refresh = new CoalescedTask(() => update(this))
   }
 }

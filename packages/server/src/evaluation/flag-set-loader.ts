@@ -17,7 +17,9 @@ import type { Logger } from '../runtime/logger.ts'
 import { runInTimeSlices } from '../runtime/time-slice.ts'
 import { SavedFlagSets } from '../snapshots/saved-flag-sets.ts'
 import type { SavedState } from '../snapshots/saved-state.ts'
+import { estimateBytes } from './flag-set-bytes.ts'
 import { type FlagSetEntry, type FlagSetsByKind, renewSampling } from './flag-set-entry.ts'
+import { LoadQueue } from './load-queue.ts'
 import { assertNoNewFaults, assertValidDefinition } from './valid-definition.ts'
 
 /** The extensions that every flag set is compiled with, for evaluation, checks and explanations. */
@@ -35,6 +37,9 @@ export interface FlagSetSwap {
 
 /** A function that is called after the flag sets of an environment were loaded. */
 export type FlagSetListener = (swap: FlagSetSwap) => void
+
+/** A function that is called after the flag sets of an entry were loaded. */
+type EntryListener = (entry: FlagSetEntry, swap: FlagSetSwap) => void
 
 /** Work that is done, in time slices, before new flag sets replace the old ones. */
 export type FlagSetPreparation = (swap: FlagSetSwap) => Generator<undefined, void>
@@ -66,6 +71,9 @@ const SETTINGS_EVERY_MS = 4000
 /** The time for which the first read of an environment waits for the store if it is saved. */
 const FIRST_READ_WITHIN_MS = 500
 
+/** The maximum number of environments that are loaded for the first time at the same time. */
+const FIRST_LOADS = 8
+
 const NOT_UPDATED = 'A flag set could not be updated; the last valid version is kept'
 
 /** The parts that a loader needs. */
@@ -84,10 +92,14 @@ export class FlagSetLoader {
   readonly #logger: Logger
   readonly #clock: Clock
   /** Called after each loaded version. */
-  listener: FlagSetListener = () => undefined
+  listener: EntryListener = () => undefined
   /** The work that is done before each loaded version replaces the previous one. */
   preparation: FlagSetPreparation | undefined
   #swaps = 0
+  #firstLoads = 0
+  readonly #queue = new LoadQueue(FIRST_LOADS)
+  /** `true` if the store did not respond to the last first read in time. */
+  #isSilent = false
 
   constructor({ storage, saved, logger, clock }: FlagSetLoaderOptions) {
     this.#storage = storage
@@ -99,6 +111,17 @@ export class FlagSetLoader {
   /** The number of versions that were loaded since the start. */
   get swaps(): number {
     return this.#swaps
+  }
+
+  /** The number of environments that were loaded without an earlier version in memory. */
+  get firstLoads(): number {
+    return this.#firstLoads
+  }
+
+  /** Loads an entry for the first time, after others if many are being loaded. */
+  load(entry: FlagSetEntry): Promise<void> {
+    const load = () => entry.refresh.run()
+    return this.#isSilent ? load() : this.#queue.run(entry.organizationId, load)
   }
 
   /**
@@ -172,11 +195,14 @@ export class FlagSetLoader {
   async #readFirst(entry: FlagSetEntry): Promise<ReadVersion> {
     const { environmentId } = entry
     const reading = this.#readWhole(environmentId)
-    const inTime = within(reading, { clock: this.#clock, ms: FIRST_READ_WITHIN_MS })
-    const read = await inTime.catch((error: unknown) => {
+    const ms = this.#isSilent ? 0 : FIRST_READ_WITHIN_MS
+    const read = await within(reading, { clock: this.#clock, ms }).catch((error: unknown) => {
       if (isFlagError(error) && error.code === 'NOT_FOUND') throw error
     })
+    this.#isSilent = read === undefined
     if (read !== undefined) return read
+    // What waits for the store needs no memory, and must not wait for each other in addition.
+    this.#queue.startAll()
     const saved = await this.#saved.load(environmentId)
     if (saved === undefined) return reading
     reading.then(() => entry.refresh.run()).catch(() => undefined)
@@ -211,6 +237,7 @@ export class FlagSetLoader {
   async #swap(entry: FlagSetEntry, { definition, delta, savedAt }: ReadVersion): Promise<void> {
     const { environmentId, flagSets } = entry
     const before = flagSets?.server
+    if (before === undefined) this.#firstLoads += 1
     await runInTimeSlices(assertValidDefinition(definition, before?.definition))
     const after = await runInTimeSlices(
       compileIncrementally(definition, { previous: before, extensions }),
@@ -223,7 +250,9 @@ export class FlagSetLoader {
     if (hasValid) assertNoNewFaults(after, before)
     const swap = { environmentId, after: fresh, before: flagSets, delta }
     if (this.preparation !== undefined) await runInTimeSlices(this.preparation(swap))
+    const bytes = await runInTimeSlices(estimateBytes(fresh))
     entry.flagSets = fresh
+    entry.bytes = bytes
     renewSampling(entry)
     this.#swaps += 1
     if (savedAt === undefined) this.#saved.save(environmentId, definition)
@@ -232,7 +261,7 @@ export class FlagSetLoader {
       const { version } = after
       this.#logger.error('A flag set has faults', { environmentId, version, issues })
     }
-    this.listener(swap)
+    this.listener(entry, swap)
   }
 
   /** Logs a failure to load an entry, once. */

@@ -108,8 +108,26 @@ export class Broadcaster {
     const { cache, sessions, clock } = this.#options
     this.#cancelCheck = clock.schedule(CHECK_EVERY_MS, () => this.#check())
     cache.dropUnused((environmentId) => sessions.has(environmentId))
+    this.#loadMissing()
     void this.refresh()
     this.#publishSteps()
+  }
+
+  /**
+   * Loads the flag sets of live clients that were dropped while the clients connected. They then
+   * receive what they have missed.
+   */
+  #loadMissing(): void {
+    const { cache, sessions } = this.#options
+    for (const environmentId of sessions.environmentIds()) {
+      if (cache.peek(environmentId) !== undefined) continue
+      for (const kind of SDK_KEY_KINDS) {
+        for (const { scope } of sessions.of({ environmentId, kind })) {
+          cache.get(scope).catch(() => undefined)
+          break
+        }
+      }
+    }
   }
 
   #endRefused(): void {

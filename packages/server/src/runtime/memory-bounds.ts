@@ -2,8 +2,8 @@ import { MAX_MESSAGE_BYTES } from '@ff/protocol/sdk'
 
 /*
  * Limits on the memory that one process uses for requests, changes and usage that are not
- * completely processed. Compiled flag sets are not limited. The options `maxLiveClients` and
- * `maxHeldContextBytes` limit the contexts of live clients. Other caches use flag sets as weak
+ * completely processed. The option `maxFlagSetBytes` limits the compiled flag sets, and the options
+ * `maxLiveClients` and `maxHeldContextBytes` the contexts of live clients. Other caches use flag sets as weak
  * keys, so that a cached value is freed together with its flag set.
  */
 

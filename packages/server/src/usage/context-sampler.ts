@@ -135,6 +135,14 @@ export class ContextSampler {
     return this.#buffer.flush()
   }
 
+  /** Removes what refers to the flag set of an environment, so that it does not stay in memory. */
+  release(environmentId: string): void {
+    const batch = this.#batches.get(environmentId)
+    if (batch === undefined) return
+    batch.rules = undefined
+    batch.decisions.clear()
+  }
+
   /** Writes samples, and returns those of environments that do not exist. */
   async #store(samples: readonly PendingSample[]): Promise<readonly PendingSample[]> {
     const { storage, organizationOf } = this.#options

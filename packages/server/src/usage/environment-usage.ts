@@ -107,6 +107,21 @@ export class EnvironmentUsage {
     }
   }
 
+  /**
+   * Passes the counts of an environment to `addCount`, so that they do not keep its flag sets in
+   * memory.
+   */
+  release(environmentId: string): void {
+    for (const usage of Object.values(this.#environments.get(environmentId) ?? {})) {
+      const { earlier, counters } = usage
+      for (const each of [...earlier, ...(counters === undefined ? [] : [counters])]) {
+        for (const count of each.drain(environmentId)) this.#options.addCount(count)
+      }
+      earlier.length = 0
+      usage.counters = undefined
+    }
+  }
+
   #keep({ environmentId, earlier }: Usage, counters: EvaluationCounters): void {
     if (earlier.at(-1)?.absorb(counters) !== true) earlier.push(counters)
     if (earlier.length <= MOST_EARLIER) return

@@ -37,7 +37,7 @@ interface EvaluationMetrics {
 
 interface UsageRecorderOptions {
   readonly storage: Storage
-  readonly cache: Pick<FlagSetCache, 'samplingOf'>
+  readonly cache: Pick<FlagSetCache, 'samplingOf' | 'listenToDrops'>
   readonly metrics: EvaluationMetrics
   readonly clock: Clock
   readonly logger: Logger
@@ -103,6 +103,11 @@ export class UsageRecorder {
       ...{ storage, logger },
       rulesOf: (environmentId) => cache.samplingOf(environmentId),
       organizationOf: (environmentId) => this.#organizations.organizationOf(environmentId),
+    })
+    // Usage must not keep the flag sets of an environment in memory.
+    cache.listenToDrops((environmentId) => {
+      this.#environments.release(environmentId)
+      this.#contexts.release(environmentId)
     })
     this.#schedule = new WriteSchedule({
       clock,

@@ -1,6 +1,7 @@
 import { evaluateAll, prepareIncrementally } from '@ff/core/all-flags'
 import { expect, it } from 'vitest'
 import { FlagSetCache } from '../../src/evaluation/flag-set-cache.ts'
+import { SessionRegistry } from '../../src/live/session-registry.ts'
 import { silentLogger } from '../../src/runtime/logger.ts'
 import { SavedState } from '../../src/snapshots/saved-state.ts'
 import { allInMemory } from '../capabilities.ts'
@@ -16,7 +17,8 @@ async function slowCache(takesMs: number) {
   const { live } = await seed(storage)
   const { environmentId } = live
   const clock = new FakeClock()
-  const options = { storage, logger: silentLogger, clock }
+  const limits = { sessions: new SessionRegistry(), maxFlagSetBytes: Number.POSITIVE_INFINITY }
+  const options = { storage, logger: silentLogger, clock, ...limits }
   const cache = new FlagSetCache({ ...options, saved: new SavedState(options) })
   cache.listen(() => clock.set(clock.now() + takesMs))
   await cache.get({ environmentId, kind: 'server' })

@@ -39,7 +39,7 @@ class Instances {
     this.recorders = [1, 2].map(() => {
       return new UsageRecorder({
         storage: this.store.storage,
-        cache: { samplingOf: () => undefined },
+        cache: { samplingOf: () => undefined, listenToDrops: () => undefined },
         metrics: { observeEvaluation: () => undefined },
         clock: this.clock,
         logger: silentLogger,

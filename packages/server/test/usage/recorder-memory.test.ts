@@ -32,7 +32,7 @@ async function openScene() {
   const clock = new FakeClock()
   const usage = new UsageRecorder({
     storage: store.storage,
-    cache: { samplingOf: () => WHOLE },
+    cache: { samplingOf: () => WHOLE, listenToDrops: () => undefined },
     metrics: { observeEvaluation: () => undefined },
     clock,
     logger: silentLogger,

@@ -48,7 +48,8 @@ async function openScene({ table, refuses, event = 'insert' }: Constraint) {
   const logged: string[] = []
   const logger = { ...silentLogger, error: (message: string) => void logged.push(message) }
   const settings = { privacy: 'all', keptAttributes: [], settingsRevision: 1 } as const
-  const cache = { samplingOf: () => ({ ...settings, flagSet }) }
+  const samplingOf = () => ({ ...settings, flagSet })
+  const cache = { samplingOf, listenToDrops: () => undefined }
   const metrics = { observeEvaluation: () => undefined }
   const usage = new UsageRecorder({ storage, cache, metrics, clock, logger })
   const scope = { environmentId: live.environmentId, kind: 'server' } as const

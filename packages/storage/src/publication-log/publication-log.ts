@@ -15,6 +15,7 @@ import type {
 import type { Interruptible } from '../runtime/time-slice.ts'
 import { parseIncrementally, stringifyIncrementally } from './incremental-json.ts'
 import { effectOf, foldKeys, isCheckpointDue, toKeyChanges } from './key-differences.ts'
+import { SharedTexts } from './shared-texts.ts'
 
 /** The subject of a log entry: a definition, or one of the two key lists of a segment. */
 export interface LogTopic {
@@ -224,12 +225,15 @@ function* fold(entries: readonly LogEntry[]): Interruptible<Definitions> {
   const flags = new Map<string, FlagDefinition | null>()
   const published = new Map<string, PublishedSegment | null>()
   const differences = new Map<string, KeyChanges[]>()
+  const texts = new SharedTexts()
   for (const entry of entries) {
     const { kind, id, body } = entry
-    if (kind === 'flag') flags.set(id, (yield* definitionIn(body)) as FlagDefinition | null)
-    else if (kind === 'segment')
-      published.set(id, (yield* definitionIn(body)) as PublishedSegment | null)
-    else {
+    if (kind === 'flag' || kind === 'segment') {
+      const definition = yield* definitionIn(body)
+      texts.shareIn(definition)
+      if (kind === 'flag') flags.set(id, definition as FlagDefinition | null)
+      else published.set(id, definition as PublishedSegment | null)
+    } else {
       const known = differences.get(topicName(entry))
       if (known === undefined) differences.set(topicName(entry), [toKeyChanges(body)])
       else known.push(toKeyChanges(body))
