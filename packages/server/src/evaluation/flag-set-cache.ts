@@ -11,16 +11,17 @@ import {
   type LoadScope,
   type SamplingRules,
 } from './flag-set-entry.ts'
-import {
-  type FlagSetListener,
-  FlagSetLoader,
-  type FlagSetLoaderOptions,
-  type FlagSetPreparation,
-  noFlagSet,
-} from './flag-set-loader.ts'
+import { FlagSetLoader, type FlagSetLoaderOptions, noFlagSet } from './flag-set-loader.ts'
+import type { FlagSetListener, FlagSetPreparation } from './flag-set-swap.ts'
 
 /** The number of calls of `dropUnused` after which an unused flag set is dropped. */
 const IDLE_REFRESHES = 720
+
+/**
+ * The number of uses after which the evaluation of all flags together is prepared. It is smaller
+ * than the number of evaluations after which the engine does so without interruption.
+ */
+const PREPARED_AFTER = 8
 
 /** The flag sets of a loaded environment. */
 export interface LoadedFlagSets {
@@ -249,6 +250,14 @@ export class FlagSetCache {
     this.#uses += 1
     entry.usedAt = this.#uses
     entry.idleRefreshes = 0
+    if (entry.isPrepared) return
+    entry.uses += 1
+    if (entry.uses === PREPARED_AFTER) void this.#prepare(entry)
+  }
+
+  async #prepare(entry: FlagSetEntry): Promise<void> {
+    await this.#loader.prepare(entry)
+    if (this.#entries.get(entry.environmentId) === entry) this.#makeRoomFor(entry)
   }
 
   #makeRoomFor(loaded: FlagSetEntry): void {

@@ -47,6 +47,10 @@ export class FlagSetEntry {
   sampling: SamplingRules | undefined
   /** The estimated memory of the flag sets, in bytes; 0 before the first load. */
   bytes = 0
+  /** `true` if the evaluation of all flags together is prepared, or is being prepared. */
+  isPrepared = false
+  /** The number of uses before the preparation. */
+  uses = 0
   /** The position of the last use in the order of all uses of the cache. */
   usedAt = 0
   /** The number of calls of `dropUnused` since the last use. */

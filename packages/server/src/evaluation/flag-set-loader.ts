@@ -4,6 +4,7 @@ import {
   FlagError,
   type FlagSetDefinition,
   isFlagError,
+  prepareDefinitions,
 } from '@ff/core'
 import { clientView, prepareIncrementally } from '@ff/core/all-flags'
 import { findErrors } from '@ff/core/authoring'
@@ -18,31 +19,16 @@ import { runInTimeSlices } from '../runtime/time-slice.ts'
 import { SavedFlagSets } from '../snapshots/saved-flag-sets.ts'
 import type { SavedState } from '../snapshots/saved-state.ts'
 import { estimateBytes } from './flag-set-bytes.ts'
-import { type FlagSetEntry, type FlagSetsByKind, renewSampling } from './flag-set-entry.ts'
+import { type FlagSetEntry, renewSampling } from './flag-set-entry.ts'
+import type { FlagSetPreparation, FlagSetSwap } from './flag-set-swap.ts'
 import { LoadQueue } from './load-queue.ts'
 import { assertNoNewFaults, assertValidDefinition } from './valid-definition.ts'
 
 /** The extensions that every flag set is compiled with, for evaluation, checks and explanations. */
 export const extensions: Extensions = { regex: re2, schemes }
 
-/** New flag sets of an environment. */
-export interface FlagSetSwap {
-  readonly environmentId: string
-  readonly after: FlagSetsByKind
-  /** The previous flag sets; absent after the first load. */
-  readonly before?: FlagSetsByKind | undefined
-  /** The changes from `before.server` to `after.server`; absent after the first load. */
-  readonly delta?: DefinitionDelta | undefined
-}
-
-/** A function that is called after the flag sets of an environment were loaded. */
-export type FlagSetListener = (swap: FlagSetSwap) => void
-
 /** A function that is called after the flag sets of an entry were loaded. */
 type EntryListener = (entry: FlagSetEntry, swap: FlagSetSwap) => void
-
-/** Work that is done, in time slices, before new flag sets replace the old ones. */
-export type FlagSetPreparation = (swap: FlagSetSwap) => Generator<undefined, void>
 
 /** A version that was read from the store. */
 interface ReadVersion {
@@ -70,6 +56,15 @@ const SETTINGS_EVERY_MS = 4000
 
 /** The time for which the first read of an environment waits for the store if it is saved. */
 const FIRST_READ_WITHIN_MS = 500
+
+/**
+ * The number of flags from which the evaluation of all flags together is prepared before the first
+ * one. With fewer flags, the first evaluations take less time than the preparation.
+ */
+const ALWAYS_PREPARED = 500
+
+/** The share of the memory that a flag set needs before this preparation. */
+const UNPREPARED_SHARE = 0.8
 
 /** The maximum number of environments that are loaded for the first time at the same time. */
 const FIRST_LOADS = 8
@@ -132,6 +127,9 @@ export class FlagSetLoader {
     await this.#rest(entry)
     const checkedAt = this.#clock.now()
     try {
+      const settings = this.#readSettings(entry, checkedAt)
+      // Both reads can fail, and the settings are needed last.
+      settings.catch(() => undefined)
       const read = await this.#read(entry)
       if (read !== undefined) {
         const begunAt = this.#clock.now()
@@ -139,7 +137,7 @@ export class FlagSetLoader {
         entry.busyMs += Math.max(0, this.#clock.now() - begunAt)
       }
       if (read?.savedAt !== undefined) return
-      await this.#readSettings(entry, checkedAt)
+      await settings
       this.confirm(entry, checkedAt)
     } catch (error) {
       if (isFlagError(error) && error.code === 'NOT_FOUND') throw error
@@ -148,6 +146,15 @@ export class FlagSetLoader {
         cause: error,
       })
     }
+  }
+
+  /** Prepares the evaluation of all flags together, now and in later versions. */
+  async prepare(entry: FlagSetEntry): Promise<void> {
+    const { flagSets } = entry
+    if (entry.isPrepared || flagSets === undefined) return
+    entry.isPrepared = true
+    for (const kind of SDK_KEY_KINDS) await runInTimeSlices(prepareIncrementally(flagSets[kind]))
+    if (entry.flagSets === flagSets) entry.bytes = Math.round(entry.bytes / UNPREPARED_SHARE)
   }
 
   /** Notes that the store had no newer version at a time. */
@@ -243,7 +250,9 @@ export class FlagSetLoader {
       compileIncrementally(definition, { previous: before, extensions }),
     )
     const fresh = { server: after, client: clientView(after, flagSets?.client) }
-    for (const kind of SDK_KEY_KINDS) await runInTimeSlices(prepareIncrementally(fresh[kind]))
+    entry.isPrepared ||= after.ordered.length >= ALWAYS_PREPARED
+    const prepare = entry.isPrepared ? prepareIncrementally : prepareDefinitions
+    for (const kind of SDK_KEY_KINDS) await runInTimeSlices(prepare(fresh[kind]))
     // Without a valid version, broken flags that serve their defaults are better than none.
     const hasValid = before !== undefined && before.flags.size > 0
     // After the preparation, which compiles all flags in time slices.
@@ -252,7 +261,7 @@ export class FlagSetLoader {
     if (this.preparation !== undefined) await runInTimeSlices(this.preparation(swap))
     const bytes = await runInTimeSlices(estimateBytes(fresh))
     entry.flagSets = fresh
-    entry.bytes = bytes
+    entry.bytes = Math.round(entry.isPrepared ? bytes : bytes * UNPREPARED_SHARE)
     renewSampling(entry)
     this.#swaps += 1
     if (savedAt === undefined) this.#saved.save(environmentId, definition)

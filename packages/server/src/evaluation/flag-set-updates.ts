@@ -8,7 +8,7 @@ import { getOrInsert } from '../runtime/get-or-insert.ts'
 import { MAX_DIFF_LENGTH } from '../runtime/memory-bounds.ts'
 import { runInTimeSlices } from '../runtime/time-slice.ts'
 import type { FlagSetCache } from './flag-set-cache.ts'
-import type { FlagSetSwap } from './flag-set-loader.ts'
+import type { FlagSetSwap } from './flag-set-swap.ts'
 
 /** The maximum number of versions between the two ends of a diff. */
 const MAX_VERSIONS_BEHIND = 1000

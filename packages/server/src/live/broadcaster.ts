@@ -4,7 +4,7 @@ import type { ChangeFeed, FlagSetChange, Resync, Storage, Unsubscribe } from '@f
 import { type FlagSetScope, SDK_KEY_KINDS } from '../access/scope.ts'
 import type { SdkKeyVerifier } from '../access/sdk-keys.ts'
 import type { FlagSetCache } from '../evaluation/flag-set-cache.ts'
-import type { FlagSetSwap } from '../evaluation/flag-set-loader.ts'
+import type { FlagSetSwap } from '../evaluation/flag-set-swap.ts'
 import type { Cancel, Clock } from '../runtime/clock.ts'
 import { CoalescedTask } from '../runtime/coalesced-task.ts'
 import { type DeliveryObserver, DeliveryQueue } from './delivery-queue.ts'
@@ -49,6 +49,8 @@ export class Broadcaster {
   #unsubscribe: Unsubscribe | undefined
   #cancelCheck: Cancel | undefined
   #cancelStep: Cancel | undefined
+  /** The time of the scheduled step, in epoch milliseconds. */
+  #stepAt = Number.POSITIVE_INFINITY
 
   constructor(options: BroadcasterOptions) {
     this.#options = options
@@ -87,6 +89,7 @@ export class Broadcaster {
     this.#cancelCheck?.()
     this.#cancelStep?.()
     this.#queue.stop()
+    this.#stepAt = Number.POSITIVE_INFINITY
     this.#unsubscribe = this.#cancelCheck = this.#cancelStep = undefined
   }
 
@@ -140,7 +143,9 @@ export class Broadcaster {
     for (const kind of SDK_KEY_KINDS) {
       if (after[kind] !== before?.[kind]) this.#publish({ environmentId, kind }, after[kind])
     }
-    this.#armStep()
+    // A timer for a step that no longer exists does no harm.
+    const next = this.#nextStepOf(after.server)
+    if (next < this.#stepAt) this.#armStep(next)
   }
 
   #publish(scope: FlagSetScope, flagSet: FlagSet): void {
@@ -161,23 +166,29 @@ export class Broadcaster {
       })
       for (const kind of due) this.#publish({ environmentId, kind }, flagSets[kind])
     }
-    this.#armStep()
+    let next = Number.POSITIVE_INFINITY
+    for (const [, { server }] of this.#options.cache.loaded()) {
+      next = Math.min(next, this.#nextStepOf(server))
+    }
+    this.#armStep(next)
+  }
+
+  /**
+   * Returns the time of the next step of a flag set, which includes those of its client view;
+   * `Infinity` if there is none.
+   */
+  #nextStepOf(server: FlagSet): number {
+    return server.timestamps[this.#publishedSteps.get(server) ?? 0] ?? Number.POSITIVE_INFINITY
   }
 
   /** Schedules one timer for the next step of any loaded environment. */
-  #armStep(): void {
-    const { cache, clock } = this.#options
+  #armStep(at: number): void {
+    const { clock } = this.#options
     this.#cancelStep?.()
     this.#cancelStep = undefined
-    let next = Number.POSITIVE_INFINITY
-    for (const [, flagSets] of cache.loaded()) {
-      // The timestamps of a client view are a subset of those of the whole flag set.
-      const { server } = flagSets
-      const timestamp = server.timestamps[this.#publishedSteps.get(server) ?? 0]
-      if (timestamp !== undefined && timestamp < next) next = timestamp
-    }
-    if (next === Number.POSITIVE_INFINITY) return
-    this.#cancelStep = clock.schedule(next - clock.now(), () => this.#publishSteps())
+    this.#stepAt = at
+    if (at === Number.POSITIVE_INFINITY) return
+    this.#cancelStep = clock.schedule(at - clock.now(), () => this.#publishSteps())
   }
 }
 

@@ -164,7 +164,7 @@ export class EvaluationCounters {
     if (this.#last === undefined) return
     const { flags, codes, start } = this.#last
     const times = this.#lastTimes
-    const isWhole = flags === this.flagSet.ordered
+    const isWhole = flags.length === this.flagSet.ordered.length
     const positions = isWhole ? undefined : this.#positionsOfFlags()
     const { counts, micros } = this.#slotsOf(this.#lastSource)
     for (let index = 0; index < flags.length; index += 1) {

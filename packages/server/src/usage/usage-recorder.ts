@@ -218,7 +218,8 @@ export class UsageRecorder {
     const { environmentId, kind } = scope
     const { flags } = evaluation
     const user = { environmentId, key, now }
-    if (flags === flagSet.ordered) this.#users.addToAll(user, { kind, flagSet })
+    // A list of other flags is shorter, because each flag occurs once.
+    if (flags.length === flagSet.ordered.length) this.#users.addToAll(user, { kind, flagSet })
     else {
       const flagIds = flags.map(({ definition }) => definition.id)
       this.#users.addToFlags(user, flagIds, { kind, flagSet })

@@ -19,7 +19,7 @@ import {
 const ENVIRONMENTS = 5
 const MEGABYTE = 1024 * 1024
 /** The length of a value with which two environments fit in 1 MiB, and three do not. */
-const LENGTH = 150_000
+const LENGTH = 190_000
 
 const place = { environment: fc.nat(ENVIRONMENTS - 1) }
 const happening = fc.oneof(

@@ -17,7 +17,7 @@ import { TestSocket } from '../test-socket.ts'
 const user = { kind: 'user', key: 'user-1' }
 const MEGABYTE = 1024 * 1024
 /** The length of a value with which two environments fit in 1 MiB, and three do not. */
-const HALF = 150_000
+const HALF = 190_000
 
 let clock: FakeClock
 let memory: ReturnType<typeof allInMemory>
@@ -136,7 +136,6 @@ describe('The budget for flag sets', () => {
     const polling = poll(flags, sdkKey, { context: user })
     await untilPending(flags, 1)
     await valueIn(flags, third as SeededEnvironment)
-    for (let round = 0; round < 3; round += 1) await valueIn(flags, third as SeededEnvironment)
     expect(await metric(flags, 'ff_flag_sets')).toBe(3)
     const { environmentId } = third as SeededEnvironment
     await publish(memory, environmentId, flagChange(largeFlag('grown', 2 * HALF)))

@@ -1,5 +1,6 @@
-import { evaluateAll, prepareIncrementally } from '@ff/core/all-flags'
-import { expect, it } from 'vitest'
+import type { FlagDefinition, FlagSet } from '@ff/core'
+import { prepareIncrementally } from '@ff/core/all-flags'
+import { describe, expect, it } from 'vitest'
 import { FlagSetCache } from '../../src/evaluation/flag-set-cache.ts'
 import { SessionRegistry } from '../../src/live/session-registry.ts'
 import { silentLogger } from '../../src/runtime/logger.ts'
@@ -23,9 +24,9 @@ async function slowCache(takesMs: number) {
   cache.listen(() => clock.set(clock.now() + takesMs))
   await cache.get({ environmentId, kind: 'server' })
   let changes = 0
-  const publish = () => {
+  const publish = (...others: readonly FlagDefinition[]) => {
     changes += 1
-    const published = [flagChange(textFlag('banner', `${changes}`))]
+    const published = [textFlag('banner', `${changes}`), ...others].map(flagChange)
     return storage.publish(environmentId, published, OCCASION)
   }
   const change = async () => {
@@ -85,13 +86,29 @@ it('A change is served when its call resolves, except while loading pauses after
   expect(later.held).toBe(later.version)
 })
 
-it('A new version is completely prepared before it replaces the version in use', async () => {
-  const { change, present } = await slowCache(0)
-  const before = present()
-  if (before === undefined) throw new Error('No flag set is loaded')
-  evaluateAll(before, { kind: 'user', key: 'u' }, 0)
-  await change()
-  const after = present()
-  if (after === undefined || after === before) throw new Error('The new version was not loaded')
-  expect([...prepareIncrementally(after)]).toEqual([])
+describe('The preparation of an evaluation of all flags together', () => {
+  it('A flag set is prepared after eight uses, and then each new version before it replaces the version in use', async () => {
+    const { cache, change, environmentId, present } = await slowCache(0)
+    for (let use = 2; use < 8; use += 1) cache.find({ environmentId, kind: 'server' })
+    await settle()
+    await change()
+    expect([...prepareIncrementally(present() as FlagSet)]).not.toEqual([])
+    cache.find({ environmentId, kind: 'client' })
+    await settle()
+    const before = present() as FlagSet
+    expect([...prepareIncrementally(before)]).toEqual([])
+    await change()
+    const after = present() as FlagSet
+    expect(after.version).toBe(before.version + 1)
+    expect([...prepareIncrementally(after)]).toEqual([])
+  })
+
+  it('A flag set with many flags is prepared before its first use', async () => {
+    const { cache, environmentId, change, publish, present } = await slowCache(0)
+    await publish(...Array.from({ length: 500 }, (_, index) => textFlag(`flag-${index}`, 'a')))
+    await change()
+    expect(present()?.ordered).toHaveLength(501)
+    expect([...prepareIncrementally(present() as FlagSet)]).toEqual([])
+    expect(cache.peek(environmentId)).toBeDefined()
+  })
 })
