@@ -36,6 +36,7 @@ import { randomSecretKeys } from './secrets/secret-keys.ts'
 import { ensureProject, type ProjectSetUp } from './set-up/ensure-project.ts'
 import { missingSummariesJob } from './summaries/missing-summaries.ts'
 import { appointAdministrator } from './users/administrator.ts'
+import { reportLostKeys } from './webhooks/lost-keys.ts'
 import { DISPATCHER, oldDeliveriesJob, WebhookDispatcher } from './webhooks/webhook-dispatcher.ts'
 
 /** Returns the use cases that act as `actor`, for calls in process. */
@@ -61,11 +62,11 @@ function connect(options: CheckedOptions, server: ServerServices): ConnectedMana
   const publicUrl = options.publicUrl && options.publicUrl.replace(/\/$/, '') + basePath
   const { issued, credentialAttempts, logIn } = createAuthentication(options, server, publicUrl)
   const secretBox = secretKeys && new SecretBox(secretKeys)
-  const auditWalks = new AuditWalks(clock)
   const projectStreams = new ProjectStreams(server)
   const useCases = createUseCases({
-    ...{ logIn, issued, payments, webhookSender, secretBox, auditWalks, recentEvents, publicUrl },
+    ...{ logIn, issued, payments, webhookSender, secretBox, recentEvents, publicUrl },
     ...{ identifyUser, identityProvider, instance, projectStreams },
+    auditWalks: new AuditWalks(clock),
     ...evaluatingServices(server),
   })
   const changeServices: ChangeServices = {
@@ -92,14 +93,13 @@ function connect(options: CheckedOptions, server: ServerServices): ConnectedMana
     }),
     async start() {
       await projectStreams.start()
+      await reportLostKeys({ storage, logger, secretBox })
       if (!administrator || !passwordHasher) return
       await appointAdministrator({ storage, clock, passwordHasher }, administrator)
     },
     stop: () => projectStreams.stop(),
     async close() {
-      const sent = webhooks.stop()
-      await logIn?.logins.close()
-      await sent
+      await Promise.all([webhooks.stop(), logIn?.logins.close()])
     },
   }
 }

@@ -46,6 +46,12 @@ export class SecretBox {
     return `${VERSION}.${name}.${toBase64(new Uint8Array([...iv, ...new Uint8Array(sealed)]))}`
   }
 
+  /** Returns `true` if a sealed text was encrypted with one of the keys. */
+  async hasKeyOf(sealed: string): Promise<boolean> {
+    const [, name] = sealed.split('.')
+    return (await this.#keys).some((each) => each.name === name)
+  }
+
   /**
    * Decrypts a sealed text. Throws `INTERNAL` if the text was sealed with another key or for
    * another use, or if it is damaged.
