@@ -14,6 +14,9 @@ const VARIABLES_OF_OPTIONS: readonly (readonly [RegExp, string])[] = [
   [/`(?:readConnections|writeConnections)`/g, 'FF_DATABASE_CONNECTIONS'],
 ]
 
+/** What SQLite, PostgreSQL and the system say if no space is left. */
+const DISK_IS_FULL = /disk is full|no space left on device/i
+
 /**
  * Returns one line for an expected error, and the stack of another one. `advice` follows an error of
  * the store that names no variable.
@@ -25,6 +28,7 @@ export function describeFailure(error: unknown, advice: string): string {
   const { message, cause } = error
   const reason = cause instanceof Error ? cause.message : ''
   const text = withVariables(reason === '' ? message : `${message.replace(/\.$/, '')}: ${reason}.`)
+  if (DISK_IS_FULL.test(text)) return `${text} Free some space on the disk.`.replace(/\s+/g, ' ')
   const isComplete = !isFlagError(error) || error.code !== 'UNAVAILABLE' || /DATABASE_/.test(text)
   return (isComplete ? text : `${text} ${advice}`).trim().replace(/\s+/g, ' ')
 }

@@ -1,6 +1,15 @@
 import { spawn, spawnSync } from 'node:child_process'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -24,11 +33,13 @@ interface Failure {
   readonly env?: Readonly<Record<string, string>>
   /** A command that runs another one. */
   readonly through?: readonly string[]
+  /** The words of a command of the server; none to start it. */
+  readonly words?: readonly string[]
 }
 
 /** Starts a server, expects exit code 1, and returns the text on standard error. */
-function failureOf({ env = {}, through = [] }: Failure = {}): string {
-  const [program = '', ...parameters] = [...through, process.execPath, ...PARAMETERS]
+function failureOf({ env = {}, through = [], words = [] }: Failure = {}): string {
+  const [program = '', ...parameters] = [...through, process.execPath, ...PARAMETERS, ...words]
   const { status, stderr } = spawnSync(program, parameters, {
     env: environmentOf({ FF_DATA_DIR: dataDir, ...env }),
     encoding: 'utf8',
@@ -53,6 +64,37 @@ async function createLaterStore(path: string): Promise<void> {
   database.exec(`insert into ff_migration values ('9999-from-the-future')`)
   database.close()
 }
+
+/** A command that runs a program that cannot write more than 100 kB to a file. */
+const WITH_SMALL_FILES = ['sh', '-c', `trap '' XFSZ; ulimit -f 200; exec "$@"`, 'sh']
+
+describe('a backup that fails', () => {
+  it('A backup that cannot be written completely ends with one line and leaves nothing behind', async () => {
+    newFolder()
+    const { storage } = sqlite({ path: join(dataDir, 'ff.sqlite') })
+    await storage.migrate()
+    const pieces = Array.from({ length: 40 }, () => randomBytes(10_000).toString('base64'))
+    for (const body of pieces) {
+      const frame = { createdAt: '', updatedAt: '', deletedAt: null, revision: 1 }
+      const record = { id: randomUUID(), scope: randomUUID(), bodyHash: '', expiresAt: '9' }
+      await storage.insert('idempotencyRecord', {
+        ...record,
+        ...frame,
+        result: { status: 200, body },
+      })
+    }
+    await storage.close()
+    const path = join(parent, 'ff.backup')
+    // Not every attempt met the error at the same moment.
+    for (let attempt = 0; attempt < 5; attempt += 1) {
+      const words = ['backup', path]
+      expect(failureOf({ through: WITH_SMALL_FILES, words })).toBe(
+        `ff cannot run: The file ${path} cannot be written: EFBIG: file too large, write.\n`,
+      )
+      expect(readdirSync(parent)).toEqual(['data'])
+    }
+  })
+})
 
 describe('a start that fails', () => {
   it('A data folder that is a file, or that is in a file, is refused with one line', () => {

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { pipeline } from 'node:stream'
 import { pipeline as pipe } from 'node:stream/promises'
@@ -30,16 +31,21 @@ export async function writeContents(
   const createdAt = new Date().toISOString()
   const header = { format: FORMAT, formatVersion: FORMAT_VERSION, createdAt, schema }
   const digest = new ContentDigest(schema)
-  let summary: ContentSummary | undefined
-  async function* lines() {
-    yield toLine(header)
-    for await (const page of pages) yield digest.add(page)
-    summary = digest.summary()
-    yield toLine(summary)
-  }
+  const gzip = createGzip()
   // The file contains hashes of passwords.
-  await pipe(lines, createGzip(), createWriteStream(path, { flags: 'wx', mode: 0o600 }))
-  return summary ?? digest.summary()
+  const written = pipe(gzip, createWriteStream(path, { flags: 'wx', mode: 0o600 }))
+  // The error is thrown below. (A pipeline that begins with a generator sometimes never ends after one.)
+  written.catch(() => undefined)
+  const write = async (line: string) => {
+    if (!gzip.write(line)) await Promise.race([once(gzip, 'drain'), written])
+  }
+  await write(toLine(header))
+  for await (const page of pages) await write(digest.add(page))
+  const summary = digest.summary()
+  await write(toLine(summary))
+  gzip.end()
+  await written
+  return summary
 }
 
 /**
