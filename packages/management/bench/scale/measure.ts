@@ -141,7 +141,8 @@ async function idle({ folder, environments }: Store) {
   for (const [turn, environment] of environments.entries()) {
     await evaluate(server.url, environment, turn)
   }
-  await new Promise((resolve) => setTimeout(resolve, 20_000))
+  // The usage of the first requests is written within a minute.
+  await new Promise((resolve) => setTimeout(resolve, 70_000))
   const before = await cpuOf(server)
   await new Promise((resolve) => setTimeout(resolve, seconds * 1000))
   const cpuMs = (await cpuOf(server)) - before
