@@ -93,7 +93,7 @@ export class FlagSetLoader {
   #swaps = 0
   #firstLoads = 0
   readonly #queue = new LoadQueue(FIRST_LOADS)
-  /** `true` if the store did not respond to the last first read in time. */
+  /** `true` after a first read to which the store did not respond in time, until it responds. */
   #isSilent = false
 
   constructor({ storage, saved, logger, clock }: FlagSetLoaderOptions) {
@@ -160,6 +160,7 @@ export class FlagSetLoader {
   /** Notes that the store had no newer version at a time. */
   confirm(entry: FlagSetEntry, checkedAt: number): void {
     const { environmentId, failure } = entry
+    this.#isSilent = false
     entry.checkedAt = Math.max(entry.checkedAt, checkedAt)
     entry.failure = undefined
     entry.isSaved = false

@@ -19,12 +19,12 @@ export class LoadQueue {
 
   /** Runs a task when it is its turn, and resolves or rejects with its result. */
   async run<Result>(organizationId: string, task: () => Promise<Result>): Promise<Result> {
-    if (this.#running >= this.#most) {
+    if (this.#running < this.#most) this.#running += 1
+    else {
       await new Promise<void>((resolve) => {
         getOrInsert(this.#waiting, organizationId, (): Start[] => []).push(resolve)
       })
     }
-    this.#running += 1
     try {
       return await task()
     } finally {
@@ -44,6 +44,8 @@ export class LoadQueue {
       this.#waiting.delete(organizationId)
       const start = starts.shift()
       if (starts.length > 0) this.#waiting.set(organizationId, starts)
+      // Counted here, because a task that is added before this one continues must see it.
+      this.#running += 1
       start?.()
       return true
     }

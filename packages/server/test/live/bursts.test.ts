@@ -5,7 +5,7 @@ import { FlagSetCache } from '../../src/evaluation/flag-set-cache.ts'
 import { SessionRegistry } from '../../src/live/session-registry.ts'
 import { silentLogger } from '../../src/runtime/logger.ts'
 import { SavedState } from '../../src/snapshots/saved-state.ts'
-import { allInMemory } from '../capabilities.ts'
+import { allInMemory, breakable } from '../capabilities.ts'
 import { FakeClock, settle } from '../fake-clock.ts'
 import { flagChange, OCCASION, seed, textFlag } from '../seed.ts'
 
@@ -111,4 +111,32 @@ describe('The preparation of an evaluation of all flags together', () => {
     expect([...prepareIncrementally(present() as FlagSet)]).toEqual([])
     expect(cache.peek(environmentId)).toBeDefined()
   })
+})
+
+it('After the store has responded again, the first read of another environment waits for it', async () => {
+  const clock = new FakeClock()
+  const { storage } = allInMemory()
+  const { live, staging } = await seed(storage)
+  const store = breakable(storage)
+  const load = async () => ({ value: { version: 0, flags: [], segments: [] }, confirmedAt: 0 })
+  const saved = { load, save: () => undefined, confirm: () => undefined } as never
+  const limits = { sessions: new SessionRegistry(), maxFlagSetBytes: Number.POSITIVE_INFINITY }
+  const options = { storage: store.storage, logger: silentLogger, clock, saved, ...limits }
+  const cache = new FlagSetCache(options)
+  /** Loads an environment, and returns the version that is used when the store responds. */
+  const loadIn = async (environmentId: string, ms: number) => {
+    await storage.publish(environmentId, [flagChange(textFlag('banner', 'a'))], OCCASION)
+    store.hold()
+    const loading = cache.get({ environmentId, kind: 'server' })
+    await settle()
+    await clock.advance(ms)
+    const early = cache.peek(environmentId)?.flagSets.server.version
+    store.release()
+    await loading
+    await settle()
+    expect(cache.peek(environmentId)?.flagSets.server.version).toBe(1)
+    return early
+  }
+  expect(await loadIn(live.environmentId, 600)).toBe(0)
+  expect(await loadIn(staging.environmentId, 100)).toBeUndefined()
 })
