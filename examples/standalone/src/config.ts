@@ -82,39 +82,33 @@ export const SECRET_KEY = /^(?:[0-9a-f]{64}|[A-Za-z0-9+/_-]{43}=?)$/i
 
 const MEGABYTE = 1024 * 1024
 
-/** The limits that can be set, with their environment variables, minimum values and units. */
-const LIMITS: { readonly [Option in LimitOption]: LimitVariable } = {
-  managementRateLimit: { name: 'FF_MANAGEMENT_RATE_LIMIT', min: 1 },
-  maxContextsPerEnvironment: { name: 'FF_MAX_CONTEXTS_PER_ENVIRONMENT', min: 1 },
-  maxContextBytesPerEnvironment: {
-    ...{ name: 'FF_MAX_CONTEXT_MB_PER_ENVIRONMENT', min: 1, unit: MEGABYTE },
-  },
-  maxContextsPerOrganization: { name: 'FF_MAX_CONTEXTS_PER_ORGANIZATION', min: 1 },
-  maxContextBytesPerOrganization: {
-    ...{ name: 'FF_MAX_CONTEXT_MB_PER_ORGANIZATION', min: 1, unit: MEGABYTE },
-  },
-  maxFlagSetBytes: { name: 'FF_MAX_FLAG_SET_MB', min: 1, unit: MEGABYTE },
-  maxHeldContextBytes: { name: 'FF_MAX_HELD_CONTEXT_BYTES', min: 512 * 1024 },
-  maxPendingSocketsPerAddress: { name: 'FF_MAX_PENDING_SOCKETS_PER_ADDRESS', min: 1 },
-}
-
-type LimitOption =
-  | 'managementRateLimit'
-  | 'maxContextsPerEnvironment'
-  | 'maxContextBytesPerEnvironment'
-  | 'maxContextsPerOrganization'
-  | 'maxContextBytesPerOrganization'
-  | 'maxFlagSetBytes'
-  | 'maxHeldContextBytes'
-  | 'maxPendingSocketsPerAddress'
-type Limits = { readonly [Option in LimitOption]?: number }
-
 interface LimitVariable {
   readonly name: keyof Variables
   readonly min: number
   /** The number that a value of 1 means; 1 by default. */
   readonly unit?: number
 }
+
+/** The limits that can be set, with their environment variables, minimum values and units. */
+const LIMITS = {
+  managementRateLimit: { name: 'FF_MANAGEMENT_RATE_LIMIT', min: 1 },
+  maxContextsPerEnvironment: { name: 'FF_MAX_CONTEXTS_PER_ENVIRONMENT', min: 1 },
+  maxContextBytesPerEnvironment: {
+    name: 'FF_MAX_CONTEXT_MB_PER_ENVIRONMENT',
+    min: 1,
+    unit: MEGABYTE,
+  },
+  maxContextsPerOrganization: { name: 'FF_MAX_CONTEXTS_PER_ORGANIZATION', min: 1 },
+  maxContextBytesPerOrganization: {
+    name: 'FF_MAX_CONTEXT_MB_PER_ORGANIZATION',
+    min: 1,
+    unit: MEGABYTE,
+  },
+  maxFlagSetBytes: { name: 'FF_MAX_FLAG_SET_MB', min: 1, unit: MEGABYTE },
+  maxHeldContextBytes: { name: 'FF_MAX_HELD_CONTEXT_BYTES', min: 512 * 1024 },
+  maxPendingSocketsPerAddress: { name: 'FF_MAX_PENDING_SOCKETS_PER_ADDRESS', min: 1 },
+} as const satisfies Readonly<Record<string, LimitVariable>>
+type Limits = { readonly [Option in keyof typeof LIMITS]?: number }
 
 /** Returns the settings in environment variables. Throws `ConfigError` if a variable is invalid. */
 export function readConfig(env: Variables): Config {
@@ -198,7 +192,7 @@ function workersOf(value: string | undefined): number {
 
 function limitsOf(env: Variables): Limits {
   const limits: Record<string, number> = {}
-  for (const [option, { name, min, unit = 1 }] of Object.entries(LIMITS)) {
+  for (const [option, { name, min, unit = 1 }] of Object.entries<LimitVariable>(LIMITS)) {
     const text = textOf(env[name])
     if (text === undefined) continue
     const limit = Number(text)

@@ -64,7 +64,10 @@ async function environmentsByOrganization(
     const { data } = await storage.list('environment', page)
     for (const { id, projectId } of data) {
       const orgId = organizations.get(projectId)
-      if (orgId !== undefined) found.set(orgId, [...(found.get(orgId) ?? []), id])
+      if (orgId === undefined) continue
+      const known = found.get(orgId)
+      if (known === undefined) found.set(orgId, [id])
+      else known.push(id)
     }
     const last = data.at(-1)
     if (last === undefined || data.length < ENVIRONMENTS_A_PAGE) return found
@@ -86,7 +89,7 @@ async function limitOf(
 }
 
 /** Returns the number of contexts that each environment of one organization has too many. */
-export function excesses(
+function excesses(
   uses: readonly ContextUse[],
   { perEnvironment, perOrganization }: ContextLimits,
 ): readonly { readonly use: ContextUse; readonly excess: number }[] {

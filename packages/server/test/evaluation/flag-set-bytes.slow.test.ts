@@ -25,7 +25,8 @@ const times = <T>(count: number, make: (index: number) => T) =>
 const keysOf = (count: number, name: string) => times(count, (index) => `${name}-${index * 7919}`)
 
 function flag(index: number, parts: Partial<FlagDefinition> = {}): FlagDefinition {
-  const [on, off] = [crypto.randomUUID(), crypto.randomUUID()]
+  const on = crypto.randomUUID()
+  const off = crypto.randomUUID()
   return {
     ...{ id: crypto.randomUUID(), key: `flag-${index}`, type: 'boolean', isActive: true },
     variations: [
