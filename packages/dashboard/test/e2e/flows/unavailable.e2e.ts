@@ -135,15 +135,15 @@ it('While the server is stopped, the page says so and keeps its data and the dra
 
 it('A file that an upgrade has removed is reported plainly after one reload, and the draft is kept', async () => {
   const { page, editor } = await draft(46)
-  let loads = 0
-  page.on('load', () => {
-    loads += 1
+  let reloads = 0
+  page.on('request', (request) => {
+    reloads += request.isNavigationRequest() ? 1 : 0
   })
   await page.route('**/assets/playground-page-*', (route) => route.fulfill({ status: 404 }))
   await page.getByRole('link', { name: messages.shell.playground, exact: true }).click()
   await page.getByText(messages.errors.pageFailed).first().waitFor()
   await page.getByText(messages.errors.pageFailedHint).waitFor()
-  expect(loads).toBe(1)
+  expect(reloads).toBe(1)
   await page.goto(shop.page(`flags/${FLAG}?env=live`))
   await editor.bar.waitFor()
 })
