@@ -10,6 +10,7 @@ import { snapshotFolder } from '@ff/storage/snapshots'
 import type { Config } from './config.ts'
 import { secretKeysOf } from './data-folder/secret-key.ts'
 import { startDemoTraffic } from './demo/demo-traffic.ts'
+import { adaptHeap } from './heap.ts'
 import { DASHBOARD } from './introduction.ts'
 import { listen } from './listening.ts'
 import { createLogger } from './log.ts'
@@ -37,6 +38,7 @@ const SLOW_SENDERS = {
 
 /** Starts a server with this store in this process. */
 export async function serve(config: Config, store: Store): Promise<Standalone> {
+  adaptHeap(config.limits)
   const flags = await createFlags(config, store)
   try {
     await flags.start()

@@ -83,7 +83,7 @@ export interface FlagServerOptions<As = unknown> extends Capabilities {
    * The maximum memory, in bytes, for the compiled flag sets of all environments; at least 1 MiB. It
    * is compared with an estimate. When it is used up, the flag sets that were unused for the longest
    * time are dropped, and loaded again when they are needed. The default is a quarter of the limit
-   * of the heap, and 256 MiB on platforms that do not report this limit.
+   * of the heap beyond 128 MiB, and 256 MiB on platforms that do not report this limit.
    */
   readonly maxFlagSetBytes?: number
   /**
@@ -122,15 +122,19 @@ const LIMITS = {
   maxLiveClients: { usual: 20_000, min: 1 },
   // The largest context, at two bytes for each UTF-16 unit, must fit in the quarter of one SDK key.
   maxHeldContextBytes: { usual: 128 * 1024 * 1024, min: 4 * 2 * MAX_HELD_CONTEXT_BYTES },
-  maxFlagSetBytes: { usual: quarterOfHeap(), min: 1024 * 1024 },
+  maxFlagSetBytes: { usual: usualFlagSetBytes(), min: 1024 * 1024 },
   maxNewSocketsPerSecond: { usual: 500, min: 1 },
   maxPendingSocketsPerAddress: { usual: 64, min: 1 },
 } as const
 type Limits = { readonly [Name in keyof typeof LIMITS]: number }
 
-function quarterOfHeap(): number {
-  const limit = globalThis.process?.getBuiltinModule?.('node:v8').getHeapStatistics()
-  return limit === undefined ? 256 * 1024 * 1024 : Math.floor(limit.heap_size_limit / 4)
+/** Returns a quarter of the heap that remains for flag sets and garbage, in bytes. */
+function usualFlagSetBytes(): number {
+  const statistics = globalThis.process?.getBuiltinModule?.('node:v8').getHeapStatistics()
+  if (statistics === undefined) return 256 * 1024 * 1024
+  const forAllElse = 128 * 1024 * 1024
+  const quarter = Math.floor((statistics.heap_size_limit - forAllElse) / 4)
+  return Math.max(16 * 1024 * 1024, quarter)
 }
 
 /** Fills in the defaults. Throws `INVALID_REQUEST` if an option is invalid. */

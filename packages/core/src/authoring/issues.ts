@@ -25,12 +25,6 @@ export interface FlagSetIssue {
   readonly message: string
 }
 
-/**
- * The faults by compiled flag or segment. The next flag set reuses most compiled flags and
- * segments.
- */
-const known = new WeakMap<CompiledFlag | CompiledSegment, readonly string[]>()
-
 /** Returns all errors of a flag set, followed by all warnings. */
 export function findIssues(flagSet: FlagSet): readonly FlagSetIssue[] {
   const warnings = flagSet.ordered.filter(isOnWhenSwitchedOff).map(({ key: flagKey }) => {
@@ -42,9 +36,10 @@ export function findIssues(flagSet: FlagSet): readonly FlagSetIssue[] {
 const ON_WHEN_SWITCHED_OFF =
   'The flag serves `true` while it is inactive. Set an off variation with the value `false`.'
 
-function isOnWhenSwitchedOff({ servable, definition }: CompiledFlag): boolean {
-  const { type, offVariationId, defaultVariationId } = definition
-  return type === 'boolean' && servable.get(offVariationId ?? defaultVariationId)?.value === true
+function isOnWhenSwitchedOff({ disabled, definition }: CompiledFlag): boolean {
+  const { variation, explanation } = disabled
+  const isServed = explanation.reason === 'DISABLED'
+  return isServed && definition.type === 'boolean' && variation?.value === true
 }
 
 /** Returns the errors of a flag set, without the warnings of `findIssues`. */
@@ -84,20 +79,25 @@ function forEachDefinition(flagSet: FlagSet, visit: (definition: FaultyDefinitio
   const { ordered, segments, extensions } = flagSet
   const dependencyFaults = explainUnresolvable(flagSet)
   for (const flag of ordered) {
-    const own = getOrMake(known, flag, () => faultsOfFlag(flag, extensions))
+    flag.faults ??= exact(faultsOfFlag(flag, extensions))
+    const own = flag.faults
     const dependencies = dependencyFaults(flagName(flag.key))
     visit({ subject: { flagKey: flag.key }, own, dependencies })
   }
   for (const [segmentId, segment] of segments) {
     const { conditions, definition } = segment
-    const own = getOrMake(known, segment, () => {
-      return faultsOfConditions(conditions, definition.rules, extensions)
-    })
+    segment.faults ??= exact(faultsOfConditions(conditions, definition.rules, extensions))
+    const own = segment.faults
     visit({ subject: { segmentId }, own, dependencies: dependencyFaults(segmentName(segmentId)) })
   }
 }
 
 const NONE: readonly string[] = []
+
+/** Returns one shared list if there are no faults, so that the faults of all flags use no memory. */
+function exact(faults: readonly string[]): readonly string[] {
+  return faults.length === 0 ? NONE : faults
+}
 
 /**
  * Returns an issue for each flag or segment of the definition that the flag set does not contain.
@@ -158,7 +158,9 @@ function faultsOfConditions(
   conditions: readonly CompiledCondition[],
   definitions: readonly ConditionDefinition[],
   extensions: Extensions,
-): string[] {
+): readonly string[] {
+  // Most conditions are valid, and need no lists.
+  if (conditions.every(({ test }) => test !== undefined)) return NONE
   return definitions.flatMap((definition, index) => {
     // Only invalid conditions are compiled again.
     const isValid = conditions[index]?.test !== undefined
@@ -172,40 +174,49 @@ function faultsOfConditions(
  */
 function faultsOfFlag(flag: CompiledFlag, extensions: Extensions): string[] {
   const { defaultVariationId, offVariationId, targets } = flag.definition
-  const faultsOfRollout = rolloutFaults(flag, extensions)
+  const servable = servableOf(flag)
+  const faultsOfRollout = rolloutFaults(flag, { servable, extensions })
   return [
     ...flag.variations.flatMap(({ id, fault }) => {
       return fault === undefined ? [] : `The variation ${quote(id)} is invalid. ${fault}.`
     }),
-    ...faultOfServing(flag, 'The default', defaultVariationId),
-    ...faultOfServing(flag, 'The off variation', offVariationId),
-    ...targets.flatMap(({ variationId }) => faultOfServing(flag, 'A target', variationId)),
-    ...flag.rules.flatMap((rule) => faultsOfRule(flag, rule, { extensions, faultsOfRollout })),
+    ...faultOfServing(servable, 'The default', defaultVariationId),
+    ...faultOfServing(servable, 'The off variation', offVariationId),
+    ...targets.flatMap(({ variationId }) => faultOfServing(servable, 'A target', variationId)),
+    ...flag.rules.flatMap((rule) => faultsOfRule(rule, { servable, extensions, faultsOfRollout })),
   ]
 }
 
-function faultOfServing(flag: CompiledFlag, what: string, variationId: string | null) {
-  if (variationId === null || flag.servable.has(variationId)) return NONE
+/** Returns the ids of the variations with a valid value. */
+function servableOf({ variations }: CompiledFlag): ReadonlySet<string> {
+  return new Set(variations.filter(({ fault }) => fault === undefined).map(({ id }) => id))
+}
+
+function faultOfServing(servable: ReadonlySet<string>, what: string, variationId: string | null) {
+  if (variationId === null || servable.has(variationId)) return NONE
   return [`${what} refers to the variation ${quote(variationId)}, which is missing or invalid.`]
 }
 
-interface RuleSurroundings {
+interface FlagSurroundings {
+  /** The ids of the variations of the flag with a valid value. */
+  readonly servable: ReadonlySet<string>
   readonly extensions: Extensions
+}
+
+interface RuleSurroundings extends FlagSurroundings {
   readonly faultsOfRollout: (rule: CompiledRule) => readonly string[]
 }
 
 function faultsOfRule(
-  flag: CompiledFlag,
   rule: CompiledRule,
-  { extensions, faultsOfRollout }: RuleSurroundings,
+  { servable, extensions, faultsOfRollout }: RuleSurroundings,
 ): readonly string[] {
   const { id, conditions, rolloutId, variationId } = rule.definition
   const name = `The rule ${quote(id)}`
+  const ofConditions = faultsOfConditions(rule.conditions, conditions, extensions)
   return [
-    ...faultsOfConditions(rule.conditions, conditions, extensions).map((fault) => {
-      return `${name} has a condition that never holds. ${fault}`
-    }),
-    ...(rolloutId === null ? faultOfServing(flag, name, variationId) : faultsOfRollout(rule)),
+    ...ofConditions.map((fault) => `${name} has a condition that never holds. ${fault}`),
+    ...(rolloutId === null ? faultOfServing(servable, name, variationId) : faultsOfRollout(rule)),
   ]
 }
 
@@ -215,7 +226,7 @@ function faultsOfRule(
  */
 function rolloutFaults(
   flag: CompiledFlag,
-  extensions: Extensions,
+  { servable, extensions }: FlagSurroundings,
 ): (rule: CompiledRule) => readonly string[] {
   const known = new Map<CompiledRollout, readonly string[]>()
   return (rule) => {
@@ -225,7 +236,7 @@ function rolloutFaults(
     const name = `The rollout ${quote(definition.rolloutId)}`
     return getOrMake(known, serve.rollout, () => {
       const served = gradual === undefined ? ranges : [gradual]
-      return served.flatMap(({ variationId }) => faultOfServing(flag, name, variationId))
+      return served.flatMap(({ variationId }) => faultOfServing(servable, name, variationId))
     })
   }
 }

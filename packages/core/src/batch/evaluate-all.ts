@@ -58,7 +58,7 @@ function conditionsAlone({ unindexed, values }: ConditionIndex): readonly Compil
 }
 
 function* prepareConditions(conditions: readonly CompiledCondition[]): Incremental<void> {
-  for (const { later } of conditions) if (later?.prepare() === true) yield
+  for (const { test } of conditions) if (test?.prepare() === true) yield
 }
 
 /** Evaluates all flags of a flag set at `now` (epoch milliseconds). Never throws. */

@@ -32,6 +32,9 @@ function indexOf(rules: readonly Rule[]) {
   return { index, words, bits: withRoom, room: bits.length, size: bits.length }
 }
 
+/** Returns a test of a condition that calls `resultFor` and needs no preparation. */
+const testWith = (resultFor: () => boolean) => ({ resultFor, prepare: () => false })
+
 type Indexed = ReturnType<typeof indexOf>
 
 /** Returns the numbers of the rules that an index keeps for a value. */
@@ -252,9 +255,9 @@ describe('indexValue with searches', () => {
     if (test?.condition === undefined) throw new Error('no condition')
     const condition = {
       ...test.condition,
-      test: () => {
+      test: testWith(() => {
         throw new Error('the condition has been evaluated')
-      },
+      }),
     }
     const sets = { words: 1, bits: [-1] }
     const index = runToEnd(indexValue(test, [{ row: 0, tests: [{ ...test, condition }] }], sets))
@@ -323,10 +326,10 @@ describe('keepRows', () => {
       if (test?.condition === undefined) throw new Error('no condition')
       const condition = {
         ...test.condition,
-        test: () => {
+        test: testWith(() => {
           calls.push(row)
           return row === 1
-        },
+        }),
       }
       return { row, tests: [{ ...test, condition }] }
     })

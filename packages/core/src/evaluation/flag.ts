@@ -10,12 +10,12 @@ import type { GradualRollout } from '../rollouts/gradual-rollout.ts'
 import { compileRollout, scheduleOf } from '../rollouts/rollout.ts'
 import { hasFlagShape } from './declared-shape.ts'
 import type { Explanation } from './detail.ts'
-import { type CompiledVariation, fail, type Outcome, type Servable, serve } from './outcome.ts'
+import { type CompiledVariation, failWith, type Outcome, type Servable, serve } from './outcome.ts'
 import { compareRules, type References, referencesOfFlag } from './references.ts'
 import { type CompiledRule, compileRule } from './rule.ts'
 
 /** The parts of a flag that are compiled when they are first needed. */
-export interface FlagParts extends Pick<Servable, 'servable'> {
+export interface FlagParts {
   /** The variations in the order of the definition. */
   readonly variations: readonly CompiledVariation[]
   readonly targets: readonly CompiledTarget[]
@@ -28,8 +28,6 @@ export interface FlagParts extends Pick<Servable, 'servable'> {
   readonly disabled: Outcome
   /** The outcome while a prerequisite is not met. */
   readonly unmet: Outcome
-  /** The outcome while a dependency of the flag cannot be resolved. */
-  readonly malformed: Outcome
   /**
    * The values, indexed by the result of `servedBy`. Index 0 is `null`, for no variation. The
    * values of `variations` follow in their order.
@@ -41,7 +39,7 @@ export interface FlagParts extends Pick<Servable, 'servable'> {
  * A flag that is compiled when it is first evaluated. It refers to other flags and segments by key
  * or id only, so that it can be reused until its own definition changes.
  */
-export class CompiledFlag extends MadeOnDemand<FlagParts> implements FlagParts, Servable {
+export class CompiledFlag extends MadeOnDemand<FlagParts> implements FlagParts {
   readonly definition: FlagDefinition
   readonly key: string
   readonly isActive: boolean
@@ -63,10 +61,6 @@ export class CompiledFlag extends MadeOnDemand<FlagParts> implements FlagParts, 
 
   get variations() {
     return this.parts.variations
-  }
-
-  get servable() {
-    return this.parts.servable
   }
 
   get targets() {
@@ -93,8 +87,9 @@ export class CompiledFlag extends MadeOnDemand<FlagParts> implements FlagParts, 
     return this.parts.unmet
   }
 
+  /** The outcome while a dependency of the flag cannot be resolved. */
   get malformed() {
-    return this.parts.malformed
+    return failWith(this.fallback.variation, {})
   }
 
   get values() {
@@ -107,10 +102,6 @@ export class CompiledFlag extends MadeOnDemand<FlagParts> implements FlagParts, 
       return `,${JSON.stringify(this.key)}:${JSON.stringify(value)}`
     })
     return this.#members
-  }
-
-  get defaultVariationId() {
-    return this.definition.defaultVariationId
   }
 }
 
@@ -175,11 +166,10 @@ function* compileParts(
   const targets = yield* compileTargets(flag, definition.targets, pace)
   // The copy has no room for more elements.
   const values = [null, ...variations.map(({ value }) => value)].slice()
-  const { fallback, disabled, unmet, malformed } = constantOutcomes(flag, definition)
+  const { fallback, disabled, unmet } = constantOutcomes(flag, definition)
   // A literal without spread, so that the parts of all flags have the same hidden class.
   return {
     variations,
-    servable,
     targets,
     prerequisites: elementsOf(prerequisites).map(({ flagId, variationIds }) => {
       return { flagId, variationIds: new Set(variationIds) }
@@ -188,7 +178,6 @@ function* compileParts(
     fallback,
     disabled,
     unmet,
-    malformed,
     values,
   }
 }
@@ -209,7 +198,6 @@ function constantOutcomes(flag: Servable, definition: FlagDefinition) {
     fallback: serve(flag, defaultVariationId, isStatic(definition) ? STATIC : DEFAULT),
     disabled: serveOff(DISABLED),
     unmet: serveOff(DEFAULT),
-    malformed: fail(flag, {}),
   }
 }
 

@@ -31,7 +31,7 @@ export interface Outcome {
   readonly code: number
 }
 
-/** The variations that a flag can serve. */
+/** The variations that a flag can serve, for the compilation of its parts. */
 export interface Servable {
   /** The variations with a valid value, by id. */
   readonly servable: ReadonlyMap<string, CompiledVariation>
@@ -52,7 +52,15 @@ export function serve(flag: Servable, variationId: string, explanation: Explanat
  * The outcome has the other fields of `attempt`.
  */
 export function fail(flag: Servable, attempt: Partial<Explanation>): Outcome {
-  return outcomeOf(flag.servable.get(flag.defaultVariationId), {
+  return failWith(flag.servable.get(flag.defaultVariationId), attempt)
+}
+
+/** Returns the outcome of `fail` with this default variation; `undefined` if it cannot be served. */
+export function failWith(
+  variation: CompiledVariation | undefined,
+  attempt: Partial<Explanation>,
+): Outcome {
+  return outcomeOf(variation, {
     ...attempt,
     reason: 'ERROR',
     errorCode: 'MALFORMED_FLAG',

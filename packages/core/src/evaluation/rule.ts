@@ -68,12 +68,15 @@ function compileServe(
 }
 
 function explanationOf({ id: ruleId, segmentId, rolloutId }: RuleDefinition): Explanation {
-  return {
-    reason: rolloutId === null ? 'TARGETING_MATCH' : 'SPLIT',
-    ruleId,
-    ...(segmentId === null ? {} : { segmentId }),
-    ...(rolloutId === null ? {} : { rolloutId }),
+  // Without spread, which would create further objects for each rule.
+  if (rolloutId === null) {
+    const reason = 'TARGETING_MATCH'
+    return segmentId === null ? { reason, ruleId } : { reason, ruleId, segmentId }
   }
+  const reason = 'SPLIT'
+  return segmentId === null
+    ? { reason, ruleId, rolloutId }
+    : { reason, ruleId, segmentId, rolloutId }
 }
 
 /**

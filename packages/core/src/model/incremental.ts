@@ -30,11 +30,14 @@ export class Pace {
 
 /** An object with parts that are made when one of them is first read, or incrementally before. */
 export abstract class MadeOnDemand<Parts> {
+  /** The faults of the definition; `undefined` until a function of `@ff/core/authoring` sets them. */
+  faults: readonly string[] | undefined
   #parts: Parts | undefined
   /** `undefined` after the parts have been made. */
   #make: ((pace: Pace) => Incremental<Parts>) | undefined
 
   constructor(make: (pace: Pace) => Incremental<Parts>) {
+    this.faults = undefined
     this.#parts = undefined
     this.#make = make
   }

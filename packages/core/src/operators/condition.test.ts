@@ -216,25 +216,31 @@ describe('flagReferenceOf', () => {
   })
 })
 
-describe('Conditions with long values', () => {
-  const withValue = (length: number) => {
-    return compileCondition({ attribute: 'plan', operator: 'contains', value: 'p'.repeat(length) })
+describe('The test of a condition', () => {
+  const withValue = (operator: string, length: number) => {
+    return compileCondition({ attribute: 'plan', operator, value: 'p'.repeat(length) })
   }
 
-  it('A value of more than 64 UTF-16 units is parsed later, and prepared only once', () => {
-    expect(withValue(64).later).toBeUndefined()
-    const { later } = withValue(65)
-    expect(later?.prepare()).toBe(true)
-    expect(later?.prepare()).toBe(false)
+  it('Only a string set and a value of more than 64 UTF-16 units are prepared later, and once', () => {
+    const prepared = (operator: string, length: number) => {
+      const { test } = withValue(operator, length)
+      return [test?.prepare(), test?.prepare()]
+    }
+    expect(prepared('contains', 64)).toEqual([false, false])
+    expect(prepared('contains', 65)).toEqual([true, false])
+    expect(prepared('eq', 1)).toEqual([true, false])
   })
 
-  it('A condition with a long value has the same results before and after its preparation', () => {
-    const condition = withValue(65)
-    const results = () => [holdsFor(condition, 'p'.repeat(64)), holdsFor(condition, 'p'.repeat(66))]
-    expect(results()).toEqual([false, true])
-    condition.later?.prepare()
-    expect(results()).toEqual([false, true])
-  })
+  it.each([64, 65])(
+    'A test of %i UTF-16 units has the same results after its preparation',
+    (length) => {
+      const condition = withValue('contains', length)
+      const results = () => [64, 66].map((found) => holdsFor(condition, 'p'.repeat(found)))
+      expect(results()).toEqual([length === 64, true])
+      condition.test?.prepare()
+      expect(results()).toEqual([length === 64, true])
+    },
+  )
 })
 
 describe('StringSetCondition', () => {

@@ -8,18 +8,17 @@ import {
 import type { EvaluationContext } from '../model/context.ts'
 import type { ConditionDefinition } from '../model/definition.ts'
 import type { Extensions } from '../model/extensions.ts'
-import { getOrMake } from '../model/get-or-make.ts'
 import type { Incremental, Pace } from '../model/incremental.ts'
 import { elementsOf, type JsonValue } from '../model/json.ts'
-import { type Expectation, parseTexts, type Test, type TestResult } from './comparison.ts'
+import { type Expectation, parseTexts, type TestResult } from './comparison.ts'
 import { operators, type Wanted } from './operator.ts'
 import { isStringSetCondition, StringSetCondition } from './string-set-condition.ts'
 import {
+  type ConditionTest,
   holdsAfter,
-  isWellFormed,
-  LaterReader,
+  LazyTest,
   meaningOf,
-  testFound,
+  ParsedTest,
   ValueReader,
 } from './value-reader.ts'
 
@@ -52,7 +51,7 @@ export interface CompiledCondition {
   /**
    * The test of the operator. `undefined` if the condition is invalid, so that it never matches.
    */
-  readonly test: Test | undefined
+  readonly test: ConditionTest | undefined
   readonly wants: Wanted
   readonly isNegated: boolean
   /**
@@ -60,11 +59,6 @@ export interface CompiledCondition {
    * a text with a set of strings.
    */
   readonly stringSet: StringSetCondition | undefined
-  /**
-   * The parser of a long value, which the test uses when it first needs the value. `undefined` if
-   * the value is parsed already.
-   */
-  readonly later: Pick<LaterReader, 'prepare'> | undefined
   /** The required extensions that are missing. If there are any, the condition never matches. */
   readonly missing: readonly string[]
 }
@@ -80,8 +74,14 @@ const UNREADABLE = {
   wants: 'match',
   isNegated: false,
   stringSet: undefined,
-  later: undefined,
 } as const
+
+/**
+ * The maximum length of a value that stays parsed after compilation, in UTF-16 units. A longer
+ * value, and the value of a string-set condition, is parsed again when it is first used. Most of
+ * them are never used, because most results come from an index.
+ */
+const LONG_VALUE = 64
 
 /**
  * Compiles a condition. Never throws. A condition with an unknown operator or an invalid value
@@ -97,20 +97,20 @@ export function compileCondition(
   if (meaning === undefined || test === undefined) return { ...UNREADABLE, missing: reader.missing }
   const { attribute, value, negate } = definition
   const { subject, wants } = meaning
+  const isStringSet = isStringSetCondition(definition)
+  const isLazy = isStringSet || value.length > LONG_VALUE
   const isOnAttribute = subject === 'attribute' || subject === 'key'
-  const later = value.length > LONG_VALUE ? new LaterReader(definition, extensions) : undefined
   return {
     segmentIds: segmentIdsOf(definition),
     flagKey: subject === 'flag' ? attribute : undefined,
     reference: isOnAttribute ? compileReference(attribute) : undefined,
     isKey: subject === 'key',
-    test: later === undefined ? test : (found) => later.test(found),
+    test: isLazy ? new LazyTest(definition, extensions) : new ParsedTest(test),
     wants,
     isNegated: negate === true,
-    stringSet: isStringSetCondition(definition)
+    stringSet: isStringSet
       ? new StringSetCondition(definition, (wants === 'match') !== (negate === true))
       : undefined,
-    later,
     missing: NONE,
   }
 }
@@ -134,17 +134,11 @@ export function flagReferenceOf(definition: ConditionDefinition): FlagReference 
   return { flagKey: definition.attribute, variationKeys: parseTexts(definition.value) ?? NONE }
 }
 
-/**
- * The maximum length of a value that stays parsed after compilation, in UTF-16 units. A longer
- * value is parsed again when it is first used. Most long values are never used, because most
- * results come from an index.
- */
-const LONG_VALUE = 64
-
 /** Compiles the conditions of a flag set. Equal conditions have the same compiled form. */
 export class ConditionCompiler {
   readonly extensions: Extensions
-  readonly #compiled = new Map<string, CompiledCondition>()
+  /** The conditions by operator and attribute, then by value. */
+  readonly #compiled = new Map<string, Map<string, CompiledCondition>>()
   readonly #referring: ReadonlySet<string>
 
   constructor(extensions: Extensions) {
@@ -153,10 +147,17 @@ export class ConditionCompiler {
   }
 
   compile(definition: ConditionDefinition): CompiledCondition {
-    const compile = () => compileCondition(definition, this.extensions)
-    return isWellFormed(definition)
-      ? getOrMake(this.#compiled, nameOf(definition), compile)
-      : compile()
+    if (meaningOf(definition) === undefined) return compileCondition(definition, this.extensions)
+    const { attribute, operator, value, negate } = definition
+    // No operator contains a space.
+    const name = `${negate === true ? '!' : ''}${operator} ${attribute}`
+    // Without `getOrMake`, whose function would be created for each of many conditions.
+    const byValue = this.#compiled.get(name) ?? new Map<string, CompiledCondition>()
+    const known = byValue.get(value)
+    if (known !== undefined) return known
+    const compiled = compileCondition(definition, this.extensions)
+    this.#compiled.set(name, byValue.set(value, compiled))
+    return compiled
   }
 
   /** Compiles conditions. Throws if one of them is not an object with a value. */
@@ -196,14 +197,6 @@ const CONDITION_WORK = 64
 /** The expectations of the comparisons that can require a regular expression engine. */
 const REGEX: ReadonlySet<Expectation> = new Set(['pattern', 'conditions'])
 
-/**
- * Returns a text that differs for different conditions. The lengths show where the operator and the
- * attribute end.
- */
-function nameOf({ attribute, operator, value, negate }: ConditionDefinition): string {
-  return `${attribute.length} ${operator.length} ${negate === true} ${operator}${attribute}${value}`
-}
-
 /** Returns `true` if the condition matches the context. Never throws. */
 export function matchesCondition(condition: CompiledCondition, scope: ConditionScope): boolean {
   const { test, stringSet, reference } = condition
@@ -221,7 +214,7 @@ export function matchesCondition(condition: CompiledCondition, scope: ConditionS
  */
 export function holdsFor(condition: CompiledCondition, value: JsonValue | undefined): boolean {
   const { test } = condition
-  return test !== undefined && holdsAfter(condition, testFound(test, value))
+  return test !== undefined && holdsAfter(condition, test.resultFor(value))
 }
 
 /** Returns `true` if every condition matches, and for an empty list. */
@@ -260,13 +253,13 @@ export function matchesNone(
  */
 function testResultOf(
   { reference, isKey, flagKey, segmentIds }: CompiledCondition,
-  test: Test,
+  test: ConditionTest,
   scope: ConditionScope,
 ): TestResult {
   if (reference !== undefined) {
     const read = isKey ? readBucketingKey : readAttribute
-    return testFound(test, read(scope.context, reference, scope.parts))
+    return test.resultFor(read(scope.context, reference, scope.parts))
   }
-  if (flagKey !== undefined) return testFound(test, scope.servedVariation(flagKey))
+  if (flagKey !== undefined) return test.resultFor(scope.servedVariation(flagKey))
   return segmentIds.some((segmentId) => scope.isInSegment(segmentId))
 }

@@ -112,7 +112,7 @@ describe('Conditions with lists', () => {
           const condition = compileCondition({ attribute: 'it', operator, value })
           for (const it of [...others, ...near, joined, `${joined}${near[0]}`]) {
             const expected = parts.some((part) => holds(it, part))
-            expect(condition.test?.(it)).toBe(expected)
+            expect(condition.test?.resultFor(it)).toBe(expected)
           }
         }
       }),

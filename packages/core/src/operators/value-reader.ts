@@ -93,7 +93,8 @@ export class ValueReader implements Means {
     const { wants } = meaning
     const isNegated = written.negate === true
     return (element) => {
-      return holdsAfter({ wants, isNegated }, testFound(test, readElement(element, reference)))
+      const value = readElement(element, reference)
+      return holdsAfter({ wants, isNegated }, value === undefined ? undefined : test(value))
     }
   }
 }
@@ -134,8 +135,36 @@ function textOf(value: JsonValue | undefined): string | undefined {
   }
 }
 
-/** Parses the value of a condition when it is first needed. */
-export class LaterReader {
+/** The test of a valid condition. */
+export interface ConditionTest {
+  /**
+   * Returns the result for the value of an attribute. `undefined` if `value` is `undefined`, which
+   * stands for a missing attribute.
+   */
+  resultFor(value: JsonValue | undefined): TestResult
+  /** Does the expensive preparations of the test. Returns `false` if there are none, or no more. */
+  prepare(): boolean
+}
+
+/** A test with a value that has been parsed. */
+export class ParsedTest implements ConditionTest {
+  readonly #test: Test
+
+  constructor(test: Test) {
+    this.#test = test
+  }
+
+  resultFor(value: JsonValue | undefined): TestResult {
+    return value === undefined ? undefined : this.#test(value)
+  }
+
+  prepare(): boolean {
+    return false
+  }
+}
+
+/** A test that parses the value of the condition when it is first needed. */
+export class LazyTest implements ConditionTest {
   readonly #definition: ConditionDefinition
   readonly #extensions: Extensions
   #reader: ValueReader | undefined
@@ -147,15 +176,12 @@ export class LaterReader {
     this.#extensions = extensions
   }
 
-  /** Returns the result of the condition's test for the value of an attribute. */
-  test(attribute: JsonValue): TestResult {
+  resultFor(value: JsonValue | undefined): TestResult {
+    if (value === undefined) return undefined
     if (this.#reader === undefined) this.#read()
-    return this.#test?.(attribute)
+    return this.#test?.(value)
   }
 
-  /**
-   * Does the expensive preparations of the test. Returns `false` if they have been done already.
-   */
   prepare(): boolean {
     if (this.#isPrepared) return false
     this.#isPrepared = true
@@ -195,15 +221,7 @@ export function meaningOf(definition: ConditionDefinition): OperatorMeaning | un
 export function isWellFormed(definition: unknown): boolean {
   if (!isJsonObject(definition)) return false
   const { attribute, operator, value } = definition
-  return [attribute, operator, value].every((field) => typeof field === 'string')
-}
-
-/**
- * Returns the result of a test for the value of an attribute, or `undefined` if `value` is
- * `undefined`.
- */
-export function testFound(test: Test, value: JsonValue | undefined): TestResult {
-  return value === undefined ? undefined : test(value)
+  return typeof attribute === 'string' && typeof operator === 'string' && typeof value === 'string'
 }
 
 function isWanted(outcome: boolean | undefined, wants: Wanted): boolean {

@@ -10,11 +10,11 @@ import type { FlagSetsByKind } from './flag-set-entry.ts'
  * The memory of compiled flag sets in bytes, measured with V8: of definitions, compiled parts and
  * indexes together. `flag-set-bytes.test.ts` compares the estimates with the heap.
  */
-const FLAG_SET = 50_000
-const FLAG = 1450
+const FLAG_SET = 80_000
+const FLAG = 950
 const VARIATION = 270
-const RULE = 480
-const CONDITION = 370
+const RULE = 450
+const CONDITION = 330
 const TARGET = 330
 const PREREQUISITE = 280
 const ROLLOUT = 380
@@ -25,11 +25,10 @@ const TARGET_KEY = 68
 const SEGMENT_KEY = 46
 /** The number of bytes for each character of the value of a condition or a variation. */
 const CHARACTER = { condition: 3.6, variation: 2.8 }
+/** The number of keys of a list whose lengths are read. */
+const MOST_KEYS_READ = 100
 /** The share of a flag that is used again if clients do not receive all flags. */
 const CLIENT_VIEW = 0.2
-
-/** The bytes of the definitions that were estimated before. Most of them stay the same in a change. */
-const known = new WeakMap<FlagDefinition | SegmentDefinition, number>()
 
 /** Estimates the memory of the flag sets of an environment, in bytes. */
 export function* estimateBytes({ server, client }: FlagSetsByKind): Generator<undefined, number> {
@@ -40,18 +39,13 @@ export function* estimateBytes({ server, client }: FlagSetsByKind): Generator<un
 function* bytesOf({ flags, segments }: FlagSetDefinition): Generator<undefined, number> {
   let bytes = FLAG_SET
   for (const flag of flags) {
-    bytes += known.get(flag) ?? remember(flag, bytesOfFlag(flag))
+    bytes += bytesOfFlag(flag)
     yield
   }
   for (const segment of segments) {
-    bytes += known.get(segment) ?? remember(segment, bytesOfSegment(segment))
+    bytes += bytesOfSegment(segment)
     yield
   }
-  return bytes
-}
-
-function remember(definition: FlagDefinition | SegmentDefinition, bytes: number): number {
-  known.set(definition, bytes)
   return bytes
 }
 
@@ -78,8 +72,13 @@ function bytesOfConditions(conditions: readonly ConditionDefinition[]): number {
   return bytes
 }
 
+/** Returns the bytes of listed keys. Of a long list, only some of the keys are read. */
 function bytesOfKeys(keys: readonly string[], each: number): number {
-  let bytes = 0
-  for (const key of keys) bytes += each + key.length
-  return bytes
+  const step = Math.ceil(keys.length / MOST_KEYS_READ)
+  let [read, characters] = [0, 0]
+  for (let at = 0; at < keys.length; at += step) {
+    read += 1
+    characters += keys[at]?.length ?? 0
+  }
+  return read === 0 ? 0 : Math.round(keys.length * (each + characters / read))
 }

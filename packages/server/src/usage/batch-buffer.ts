@@ -75,9 +75,9 @@ export class BatchBuffer<Row extends { readonly environmentId: string }> {
 
   /** Adds a row, or drops it if there is no room. */
   add(row: Row): void {
-    const { nameOf } = this.#options
-    const isKnown = this.find(row.environmentId, nameOf(row)) !== undefined
-    if (isKnown || this.#makeRoom(row)) this.#put(row)
+    const name = this.#options.nameOf(row)
+    const isKnown = this.find(row.environmentId, name) !== undefined
+    if (isKnown || this.#makeRoom(row)) this.#put(row, name)
     else this.#dropped += this.#options.drop(row)
   }
 
@@ -138,10 +138,9 @@ export class BatchBuffer<Row extends { readonly environmentId: string }> {
     }
   }
 
-  #put(row: Row): void {
-    const { nameOf, merge, memory } = this.#options
+  #put(row: Row, name = this.#options.nameOf(row)): void {
+    const { merge, memory } = this.#options
     const named = this.#pending.get(row.environmentId) ?? new Map<string, Row>()
-    const name = nameOf(row)
     const known = named.get(name)
     if (known !== undefined) this.#release(known)
     const merged = known === undefined ? row : merge(known, row)
@@ -180,7 +179,7 @@ export class BatchBuffer<Row extends { readonly environmentId: string }> {
       if (merged.size > MOST_LEFT * named.size) continue
       for (const row of named.values()) this.#release(row)
       named.clear()
-      for (const row of merged.values()) this.#put(row)
+      for (const [name, row] of merged) this.#put(row, name)
       return true
     }
     return false

@@ -13,7 +13,8 @@ export type OwnCount = Omit<EvaluationCount, 'instanceId'>
 /** Returns the name of a count, which is unique in its environment. */
 export function nameOfCount(count: OwnCount): string {
   const { flagId, minute, variationId, reason, source } = count
-  return `${flagId} ${minute} ${variationId} ${reason} ${source}`
+  // Unlike a template, `join` creates one flat text, which needs less memory as the key of a map.
+  return [flagId, minute, variationId, reason, source].join(' ')
 }
 
 /**
@@ -45,8 +46,8 @@ interface Slots {
 
 /**
  * Counts the outcomes of one flag set in one minute, or in a quarter of an hour after `absorb`. Each
- * outcome code of each flag has a slot in
- * an array, so that counting an evaluation consists only of additions to arrays.
+ * outcome code of each flag has a slot in an array, so that counting an evaluation consists only of
+ * additions to arrays.
  */
 export class EvaluationCounters {
   /** The flag set of the outcomes. */
@@ -150,11 +151,18 @@ export class EvaluationCounters {
         for (let slot = start; slot < end; slot += 1) {
           const count = counts[slot] ?? 0
           if (count === 0) continue
-          const taken = { count, micros: Math.round(micros[slot] ?? 0) }
+          const time = Math.round(micros[slot] ?? 0)
           counts[slot] = micros[slot] = 0
-          const variationId = flag.variations[servedBy(slot - start) - 1]?.id ?? null
-          const reason = reasonOf(slot - start)
-          yield { environmentId, flagId, minute, variationId, reason, source, ...taken }
+          yield {
+            environmentId,
+            flagId,
+            minute,
+            variationId: flag.variations[servedBy(slot - start) - 1]?.id ?? null,
+            reason: reasonOf(slot - start),
+            source,
+            count,
+            micros: time,
+          }
         }
       }
     }

@@ -66,7 +66,8 @@ export class HyperLogLog {
 
   /** Adds all texts that were added to another sketch. */
   merge(other: HyperLogLog): void {
-    for (const [index, rank] of other.#registers.entries()) {
+    for (let index = 0; index < REGISTERS; index += 1) {
+      const rank = other.#registers[index] ?? 0
       if (rank > (this.#registers[index] ?? 0)) this.#registers[index] = rank
     }
   }
@@ -91,7 +92,9 @@ export class HyperLogLog {
    */
   toText(): string {
     const places: number[] = []
-    for (const [index, rank] of this.#registers.entries()) {
+    // A loop without an iterator, which would create an array for each register.
+    for (let index = 0; index < REGISTERS; index += 1) {
+      const rank = this.#registers[index] ?? 0
       if (rank > 0) places.push(index >>> 8, index & 0xff, rank)
       if (places.length >= REGISTERS) return base64(this.#registers)
     }
