@@ -83,7 +83,7 @@ export class Evaluator implements ConditionScope {
     trace?.push({ kind: 'flag', state: 'active' })
     // Reading the parts one time is faster than reading each of them from the flag.
     const { parts } = flag
-    if (this.#hasUnmetPrerequisite(parts, trace)) return parts.unmet
+    if (this.#hasUnmetPrerequisite(parts, trace)) return flag.unmet
     if (isEmptyContext(this.context)) {
       trace?.push({ kind: 'empty context' })
       return parts.fallback

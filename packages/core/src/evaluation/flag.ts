@@ -10,7 +10,14 @@ import type { GradualRollout } from '../rollouts/gradual-rollout.ts'
 import { compileRollout, scheduleOf } from '../rollouts/rollout.ts'
 import { hasFlagShape } from './declared-shape.ts'
 import type { Explanation } from './detail.ts'
-import { type CompiledVariation, failWith, type Outcome, type Servable, serve } from './outcome.ts'
+import {
+  type CompiledVariation,
+  failWith,
+  type Outcome,
+  outcomeOf,
+  type Servable,
+  serve,
+} from './outcome.ts'
 import { compareRules, type References, referencesOfFlag } from './references.ts'
 import { type CompiledRule, compileRule } from './rule.ts'
 
@@ -24,10 +31,8 @@ export interface FlagParts {
   readonly rules: readonly CompiledRule[]
   /** The outcome if no target and no rule matches. */
   readonly fallback: Outcome
-  /** The outcome while the flag is inactive. */
-  readonly disabled: Outcome
-  /** The outcome while a prerequisite is not met. */
-  readonly unmet: Outcome
+  /** The variation while the flag is switched off. `undefined` if it cannot be served. */
+  readonly off: CompiledVariation | undefined
   /**
    * The values, indexed by the result of `servedBy`. Index 0 is `null`, for no variation. The
    * values of `variations` follow in their order.
@@ -79,12 +84,18 @@ export class CompiledFlag extends MadeOnDemand<FlagParts> implements FlagParts {
     return this.parts.fallback
   }
 
-  get disabled() {
-    return this.parts.disabled
+  get off() {
+    return this.parts.off
   }
 
+  /** The outcome while the flag is inactive. */
+  get disabled() {
+    return this.#switchedOff(DISABLED)
+  }
+
+  /** The outcome while a prerequisite is not met. */
   get unmet() {
-    return this.parts.unmet
+    return this.#switchedOff(DEFAULT)
   }
 
   /** The outcome while a dependency of the flag cannot be resolved. */
@@ -94,6 +105,13 @@ export class CompiledFlag extends MadeOnDemand<FlagParts> implements FlagParts {
 
   get values() {
     return this.parts.values
+  }
+
+  #switchedOff(explanation: Explanation): Outcome {
+    const { off, fallback } = this.parts
+    return off === undefined
+      ? failWith(fallback.variation, explanation)
+      : outcomeOf(off, explanation)
   }
 
   /** The JSON text `,"flag key":value` of each of `values`. */
@@ -150,7 +168,7 @@ function* compileParts(
   compiler: ConditionCompiler,
   pace: Pace,
 ): Incremental<FlagParts> {
-  const { defaultVariationId, prerequisites } = definition
+  const { defaultVariationId, offVariationId, prerequisites } = definition
   if (pace.add(FLAG_WORK)) yield
   const variations = elementsOf(definition.variations).map((each, index) => {
     return compileVariation(definition, each, index)
@@ -166,7 +184,6 @@ function* compileParts(
   const targets = yield* compileTargets(flag, definition.targets, pace)
   // The copy has no room for more elements.
   const values = [null, ...variations.map(({ value }) => value)].slice()
-  const { fallback, disabled, unmet } = constantOutcomes(flag, definition)
   // A literal without spread, so that the parts of all flags have the same hidden class.
   return {
     variations,
@@ -175,9 +192,8 @@ function* compileParts(
       return { flagId, variationIds: new Set(variationIds) }
     }),
     rules: rules.slice(),
-    fallback,
-    disabled,
-    unmet,
+    fallback: serve(flag, defaultVariationId, isStatic(definition) ? STATIC : DEFAULT),
+    off: servable.get(offVariationId ?? defaultVariationId),
     values,
   }
 }
@@ -187,19 +203,6 @@ const STATIC: Explanation = Object.freeze({ reason: 'STATIC' })
 const DEFAULT: Explanation = Object.freeze({ reason: 'DEFAULT' })
 const DISABLED: Explanation = Object.freeze({ reason: 'DISABLED' })
 const TARGETED: Explanation = Object.freeze({ reason: 'TARGETING_MATCH' })
-
-/** Returns the outcomes that do not depend on the context. */
-function constantOutcomes(flag: Servable, definition: FlagDefinition) {
-  const { defaultVariationId, offVariationId } = definition
-  const serveOff = (explanation: Explanation) => {
-    return serve(flag, offVariationId ?? defaultVariationId, explanation)
-  }
-  return {
-    fallback: serve(flag, defaultVariationId, isStatic(definition) ? STATIC : DEFAULT),
-    disabled: serveOff(DISABLED),
-    unmet: serveOff(DEFAULT),
-  }
-}
 
 function isStatic({ targets, rules, prerequisites }: FlagDefinition): boolean {
   return targets.length === 0 && rules.length === 0 && prerequisites.length === 0

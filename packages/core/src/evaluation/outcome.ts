@@ -21,7 +21,7 @@ export interface CompiledVariation {
   readonly fault: string | undefined
 }
 
-/** A possible result of a flag. All outcomes of a flag are created when the flag is compiled. */
+/** A possible result of a flag. */
 export interface Outcome {
   /** The variation that is served. If it is `undefined`, the value is `null`. */
   readonly variation: CompiledVariation | undefined
@@ -69,7 +69,11 @@ export function failWith(
 
 const REASON_BITS = 3
 
-function outcomeOf(variation: CompiledVariation | undefined, explanation: Explanation): Outcome {
+/** Returns the outcome that serves a variation. */
+export function outcomeOf(
+  variation: CompiledVariation | undefined,
+  explanation: Explanation,
+): Outcome {
   const served = variation === undefined ? 0 : variation.index + 1
   return { variation, explanation, code: codeOf(served, explanation.reason) }
 }

@@ -77,11 +77,11 @@ const UNREADABLE = {
 } as const
 
 /**
- * The maximum length of a value that stays parsed after compilation, in UTF-16 units. A longer
- * value, and the value of a string-set condition, is parsed again when it is first used. Most of
- * them are never used, because most results come from an index.
+ * The maximum length of a regular expression that stays compiled, in UTF-16 units. Any other value
+ * is parsed again when it is first used. Most of them are never used, because most results come
+ * from an index.
  */
-const LONG_VALUE = 64
+const LONG_PATTERN = 64
 
 /**
  * Compiles a condition. Never throws. A condition with an unknown operator or an invalid value
@@ -97,18 +97,17 @@ export function compileCondition(
   if (meaning === undefined || test === undefined) return { ...UNREADABLE, missing: reader.missing }
   const { attribute, value, negate } = definition
   const { subject, wants } = meaning
-  const isStringSet = isStringSetCondition(definition)
-  const isLazy = isStringSet || value.length > LONG_VALUE
+  const isShortPattern = value.length <= LONG_PATTERN && REGEX.has(meaning.comparison.expects)
   const isOnAttribute = subject === 'attribute' || subject === 'key'
   return {
     segmentIds: segmentIdsOf(definition),
     flagKey: subject === 'flag' ? attribute : undefined,
     reference: isOnAttribute ? compileReference(attribute) : undefined,
     isKey: subject === 'key',
-    test: isLazy ? new LazyTest(definition, extensions) : new ParsedTest(test),
+    test: isShortPattern ? new ParsedTest(test) : new LazyTest(definition, extensions),
     wants,
     isNegated: negate === true,
-    stringSet: isStringSet
+    stringSet: isStringSetCondition(definition)
       ? new StringSetCondition(definition, (wants === 'match') !== (negate === true))
       : undefined,
     missing: NONE,

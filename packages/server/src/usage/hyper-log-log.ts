@@ -25,21 +25,29 @@ export function placeOf(text: string): number {
 }
 
 /**
+ * The maximum number of registers that are stored one by one. A sketch with few texts then needs a
+ * few KiB of memory at most.
+ */
+const MOST_SPARSE = 128
+
+/**
  * A HyperLogLog sketch: estimates the number of distinct texts with an error of one or two percent,
  * in 16 KiB of memory. The texts themselves cannot be recovered. The union of two sketches is
  * counted as if all texts had been added to one.
  */
 export class HyperLogLog {
-  readonly #registers: Uint8Array
-
-  constructor(registers: Uint8Array = new Uint8Array(REGISTERS)) {
-    this.#registers = registers
-  }
+  /** The registers that are not zero, until there are more than `MOST_SPARSE` of them. */
+  readonly #sparse = new Map<number, number>()
+  /** All registers, from then on. */
+  #dense: Uint8Array | undefined
 
   /** Parses the result of `toText`. */
   static parse(text: string): HyperLogLog {
     const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
-    return new HyperLogLog(bytes.length === REGISTERS ? bytes : withPlaces(bytes))
+    const sketch = new HyperLogLog()
+    if (bytes.length === REGISTERS) sketch.#dense = bytes
+    else sketch.#addPlaces(bytes)
+    return sketch
   }
 
   /**
@@ -52,24 +60,17 @@ export class HyperLogLog {
 
   /** Returns `true` if adding the text with this place would change nothing. */
   hasPlace(place: number): boolean {
-    return (place & RANK_MASK) <= (this.#registers[place >>> RANK_SIZE] ?? 0)
+    return (place & RANK_MASK) <= this.#rankAt(place >>> RANK_SIZE)
   }
 
   /** Adds the text with this place, as `add` does. */
   addPlace(place: number): boolean {
-    const index = place >>> RANK_SIZE
-    const rank = place & RANK_MASK
-    if (rank <= (this.#registers[index] ?? 0)) return false
-    this.#registers[index] = rank
-    return true
+    return this.#raise(place >>> RANK_SIZE, place & RANK_MASK)
   }
 
   /** Adds all texts that were added to another sketch. */
   merge(other: HyperLogLog): void {
-    for (let index = 0; index < REGISTERS; index += 1) {
-      const rank = other.#registers[index] ?? 0
-      if (rank > (this.#registers[index] ?? 0)) this.#registers[index] = rank
-    }
+    other.#forEach((rank, index) => this.#raise(index, rank))
   }
 
   /**
@@ -78,7 +79,12 @@ export class HyperLogLog {
    */
   estimate(): number {
     const counts = new Array<number>(RANK_BITS + 2).fill(0)
-    for (const rank of this.#registers) counts[rank] = (counts[rank] ?? 0) + 1
+    let zeros = REGISTERS
+    this.#forEach((rank) => {
+      counts[rank] = (counts[rank] ?? 0) + 1
+      zeros -= 1
+    })
+    counts[0] = zeros
     const share = (rank: number) => (counts[rank] ?? 0) / REGISTERS
     let sum = REGISTERS * tau(1 - share(RANK_BITS + 1))
     for (let rank = RANK_BITS; rank >= 1; rank -= 1) sum = (sum + (counts[rank] ?? 0)) / 2
@@ -92,22 +98,52 @@ export class HyperLogLog {
    */
   toText(): string {
     const places: number[] = []
-    // A loop without an iterator, which would create an array for each register.
-    for (let index = 0; index < REGISTERS; index += 1) {
-      const rank = this.#registers[index] ?? 0
-      if (rank > 0) places.push(index >>> 8, index & 0xff, rank)
-      if (places.length >= REGISTERS) return base64(this.#registers)
-    }
-    return base64(Uint8Array.from(places))
+    this.#forEach((rank, index) => {
+      if (places.length < REGISTERS) places.push(index >>> 8, index & 0xff, rank)
+    })
+    const dense = places.length < REGISTERS ? undefined : this.#dense
+    return base64(dense ?? Uint8Array.from(places))
   }
-}
 
-function withPlaces(places: Uint8Array): Uint8Array {
-  const registers = new Uint8Array(REGISTERS)
-  for (let at = 0; at + 2 < places.length; at += 3) {
-    registers[((places[at] ?? 0) << 8) | (places[at + 1] ?? 0)] = places[at + 2] ?? 0
+  #rankAt(index: number): number {
+    return this.#dense === undefined ? (this.#sparse.get(index) ?? 0) : (this.#dense[index] ?? 0)
   }
-  return registers
+
+  /** Returns `false` if the register has this rank or a greater one already. */
+  #raise(index: number, rank: number): boolean {
+    if (rank <= this.#rankAt(index)) return false
+    if (this.#dense !== undefined) this.#dense[index] = rank
+    else {
+      this.#sparse.set(index, rank)
+      if (this.#sparse.size > MOST_SPARSE) this.#expand()
+    }
+    return true
+  }
+
+  #expand(): void {
+    const dense = new Uint8Array(REGISTERS)
+    for (const [index, rank] of this.#sparse) dense[index] = rank
+    this.#dense = dense
+    this.#sparse.clear()
+  }
+
+  #addPlaces(places: Uint8Array): void {
+    for (let at = 0; at + 2 < places.length; at += 3) {
+      this.#raise(((places[at] ?? 0) << 8) | (places[at + 1] ?? 0), places[at + 2] ?? 0)
+    }
+  }
+
+  /** Calls `visit` for each register that is not zero, in ascending order of the indexes. */
+  #forEach(visit: (rank: number, index: number) => void): void {
+    if (this.#dense === undefined) {
+      for (const [index, rank] of [...this.#sparse].sort(([a], [b]) => a - b)) visit(rank, index)
+      return
+    }
+    for (let index = 0; index < REGISTERS; index += 1) {
+      const rank = this.#dense[index] ?? 0
+      if (rank > 0) visit(rank, index)
+    }
+  }
 }
 
 function base64(bytes: Uint8Array): string {
