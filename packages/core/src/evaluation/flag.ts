@@ -10,14 +10,7 @@ import type { GradualRollout } from '../rollouts/gradual-rollout.ts'
 import { compileRollout, scheduleOf } from '../rollouts/rollout.ts'
 import { hasFlagShape } from './declared-shape.ts'
 import type { Explanation } from './detail.ts'
-import {
-  type CompiledVariation,
-  failWith,
-  type Outcome,
-  outcomeOf,
-  type Servable,
-  serve,
-} from './outcome.ts'
+import { type CompiledVariation, type Outcome, type Servable, serve, serveOr } from './outcome.ts'
 import { compareRules, type References, referencesOfFlag } from './references.ts'
 import { type CompiledRule, compileRule } from './rule.ts'
 
@@ -100,7 +93,7 @@ export class CompiledFlag extends MadeOnDemand<FlagParts> implements FlagParts {
 
   /** The outcome while a dependency of the flag cannot be resolved. */
   get malformed() {
-    return failWith(this.fallback.variation, {})
+    return serveOr(this.fallback.variation)
   }
 
   get values() {
@@ -109,9 +102,7 @@ export class CompiledFlag extends MadeOnDemand<FlagParts> implements FlagParts {
 
   #switchedOff(explanation: Explanation): Outcome {
     const { off, fallback } = this.parts
-    return off === undefined
-      ? failWith(fallback.variation, explanation)
-      : outcomeOf(off, explanation)
+    return serveOr(fallback.variation, off, explanation)
   }
 
   /** The JSON text `,"flag key":value` of each of `values`. */

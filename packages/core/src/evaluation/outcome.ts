@@ -43,37 +43,27 @@ export interface Servable {
  * outcome serves the default variation with the reason `ERROR`.
  */
 export function serve(flag: Servable, variationId: string, explanation: Explanation): Outcome {
-  const variation = flag.servable.get(variationId)
-  return variation === undefined ? fail(flag, explanation) : outcomeOf(variation, explanation)
+  const { servable, defaultVariationId } = flag
+  return serveOr(servable.get(defaultVariationId), servable.get(variationId), explanation)
 }
 
 /**
- * Returns the outcome of a broken flag, which serves the default variation with the reason `ERROR`.
- * The outcome has the other fields of `attempt`.
+ * Returns the outcome that serves `variation`. If it is `undefined`, the outcome is that of a broken
+ * flag, which serves `fallback` with the reason `ERROR` and the other fields of the explanation.
  */
-export function fail(flag: Servable, attempt: Partial<Explanation>): Outcome {
-  return failWith(flag.servable.get(flag.defaultVariationId), attempt)
-}
-
-/** Returns the outcome of `fail` with this default variation; `undefined` if it cannot be served. */
-export function failWith(
-  variation: CompiledVariation | undefined,
-  attempt: Partial<Explanation>,
+export function serveOr(
+  fallback: CompiledVariation | undefined,
+  variation?: CompiledVariation,
+  explanation?: Explanation,
 ): Outcome {
-  return outcomeOf(variation, {
-    ...attempt,
-    reason: 'ERROR',
-    errorCode: 'MALFORMED_FLAG',
-  })
+  return variation !== undefined && explanation !== undefined
+    ? outcomeOf(variation, explanation)
+    : outcomeOf(fallback, { ...explanation, reason: 'ERROR', errorCode: 'MALFORMED_FLAG' })
 }
 
 const REASON_BITS = 3
 
-/** Returns the outcome that serves a variation. */
-export function outcomeOf(
-  variation: CompiledVariation | undefined,
-  explanation: Explanation,
-): Outcome {
+function outcomeOf(variation: CompiledVariation | undefined, explanation: Explanation): Outcome {
   const served = variation === undefined ? 0 : variation.index + 1
   return { variation, explanation, code: codeOf(served, explanation.reason) }
 }

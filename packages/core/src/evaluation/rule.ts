@@ -9,7 +9,7 @@ import {
 } from '../operators/condition.ts'
 import type { CompiledRollout } from '../rollouts/rollout.ts'
 import type { Explanation } from './detail.ts'
-import { fail, type Outcome, type Servable, serve } from './outcome.ts'
+import { type Outcome, type Servable, serve, serveOr } from './outcome.ts'
 
 /** A targeting rule that is prepared for evaluation. Created by `compileRule`. */
 export interface CompiledRule {
@@ -59,7 +59,10 @@ function compileServe(
   if (rolloutId !== null) {
     const rollout = rollouts.get(rolloutId)
     if (rollout === undefined || rollout.fault !== undefined) {
-      return { kind: 'broken', outcome: fail(flag, explanation) }
+      return {
+        kind: 'broken',
+        outcome: serveOr(flag.servable.get(flag.defaultVariationId), undefined, explanation),
+      }
     }
     return { kind: 'rollout', rollout, outcomes: rolloutOutcomes(flag, rollout, explanation) }
   }
@@ -68,15 +71,12 @@ function compileServe(
 }
 
 function explanationOf({ id: ruleId, segmentId, rolloutId }: RuleDefinition): Explanation {
-  // Without spread, which would create further objects for each rule.
-  if (rolloutId === null) {
-    const reason = 'TARGETING_MATCH'
-    return segmentId === null ? { reason, ruleId } : { reason, ruleId, segmentId }
+  return {
+    reason: rolloutId === null ? 'TARGETING_MATCH' : 'SPLIT',
+    ruleId,
+    ...(segmentId === null ? {} : { segmentId }),
+    ...(rolloutId === null ? {} : { rolloutId }),
   }
-  const reason = 'SPLIT'
-  return segmentId === null
-    ? { reason, ruleId, rolloutId }
-    : { reason, ruleId, segmentId, rolloutId }
 }
 
 /**

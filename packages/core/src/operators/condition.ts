@@ -8,19 +8,13 @@ import {
 import type { EvaluationContext } from '../model/context.ts'
 import type { ConditionDefinition } from '../model/definition.ts'
 import type { Extensions } from '../model/extensions.ts'
+import { getOrMake } from '../model/get-or-make.ts'
 import type { Incremental, Pace } from '../model/incremental.ts'
 import { elementsOf, type JsonValue } from '../model/json.ts'
 import { type Expectation, parseTexts, type TestResult } from './comparison.ts'
 import { operators, type Wanted } from './operator.ts'
 import { isStringSetCondition, StringSetCondition } from './string-set-condition.ts'
-import {
-  type ConditionTest,
-  holdsAfter,
-  LazyTest,
-  meaningOf,
-  ParsedTest,
-  ValueReader,
-} from './value-reader.ts'
+import { ConditionTest, holdsAfter, meaningOf, ValueReader } from './value-reader.ts'
 
 /** The input of a condition: a context, and the results of segments and flags for this context. */
 export interface ConditionScope {
@@ -51,7 +45,7 @@ export interface CompiledCondition {
   /**
    * The test of the operator. `undefined` if the condition is invalid, so that it never matches.
    */
-  readonly test: ConditionTest | undefined
+  readonly test: Pick<ConditionTest, 'resultFor' | 'prepare'> | undefined
   readonly wants: Wanted
   readonly isNegated: boolean
   /**
@@ -104,7 +98,7 @@ export function compileCondition(
     flagKey: subject === 'flag' ? attribute : undefined,
     reference: isOnAttribute ? compileReference(attribute) : undefined,
     isKey: subject === 'key',
-    test: isShortPattern ? new ParsedTest(test) : new LazyTest(definition, extensions),
+    test: new ConditionTest(definition, extensions, isShortPattern ? test : undefined),
     wants,
     isNegated: negate === true,
     stringSet: isStringSetCondition(definition)
@@ -133,6 +127,8 @@ export function flagReferenceOf(definition: ConditionDefinition): FlagReference 
   return { flagKey: definition.attribute, variationKeys: parseTexts(definition.value) ?? NONE }
 }
 
+const newConditions = () => new Map<string, CompiledCondition>()
+
 /** Compiles the conditions of a flag set. Equal conditions have the same compiled form. */
 export class ConditionCompiler {
   readonly extensions: Extensions
@@ -150,12 +146,10 @@ export class ConditionCompiler {
     const { attribute, operator, value, negate } = definition
     // No operator contains a space.
     const name = `${negate === true ? '!' : ''}${operator} ${attribute}`
+    const byValue = getOrMake(this.#compiled, name, newConditions)
     // Without `getOrMake`, whose function would be created for each of many conditions.
-    const byValue = this.#compiled.get(name) ?? new Map<string, CompiledCondition>()
-    const known = byValue.get(value)
-    if (known !== undefined) return known
-    const compiled = compileCondition(definition, this.extensions)
-    this.#compiled.set(name, byValue.set(value, compiled))
+    const compiled = byValue.get(value) ?? compileCondition(definition, this.extensions)
+    byValue.set(value, compiled)
     return compiled
   }
 
@@ -252,7 +246,7 @@ export function matchesNone(
  */
 function testResultOf(
   { reference, isKey, flagKey, segmentIds }: CompiledCondition,
-  test: ConditionTest,
+  test: Pick<ConditionTest, 'resultFor'>,
   scope: ConditionScope,
 ): TestResult {
   if (reference !== undefined) {

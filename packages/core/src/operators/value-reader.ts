@@ -135,66 +135,41 @@ function textOf(value: JsonValue | undefined): string | undefined {
   }
 }
 
-/** The test of a valid condition. */
-export interface ConditionTest {
+/** The test of a valid condition, which parses the value of the condition when it is first needed. */
+export class ConditionTest {
+  readonly #definition: ConditionDefinition
+  readonly #extensions: Extensions
+  #test: Test | undefined
+
+  /** `test` is absent if the value is not parsed yet. */
+  constructor(definition: ConditionDefinition, extensions: Extensions, test?: Test) {
+    this.#definition = definition
+    this.#extensions = extensions
+    this.#test = test
+  }
+
   /**
    * Returns the result for the value of an attribute. `undefined` if `value` is `undefined`, which
    * stands for a missing attribute.
    */
-  resultFor(value: JsonValue | undefined): TestResult
-  /** Does the expensive preparations of the test. Returns `false` if there are none, or no more. */
-  prepare(): boolean
-}
-
-/** A test with a value that has been parsed. */
-export class ParsedTest implements ConditionTest {
-  readonly #test: Test
-
-  constructor(test: Test) {
-    this.#test = test
-  }
-
-  resultFor(value: JsonValue | undefined): TestResult {
-    return value === undefined ? undefined : this.#test(value)
-  }
-
-  prepare(): boolean {
-    return false
-  }
-}
-
-/** A test that parses the value of the condition when it is first needed. */
-export class LazyTest implements ConditionTest {
-  readonly #definition: ConditionDefinition
-  readonly #extensions: Extensions
-  #reader: ValueReader | undefined
-  #test: Test | undefined
-  #isPrepared = false
-
-  constructor(definition: ConditionDefinition, extensions: Extensions) {
-    this.#definition = definition
-    this.#extensions = extensions
-  }
-
   resultFor(value: JsonValue | undefined): TestResult {
     if (value === undefined) return undefined
-    if (this.#reader === undefined) this.#read()
+    if (this.#test === undefined) this.#read()
     return this.#test?.(value)
   }
 
+  /** Parses the value and does all expensive work. Returns `false` if the test was used before. */
   prepare(): boolean {
-    if (this.#isPrepared) return false
-    this.#isPrepared = true
-    const reader = this.#reader ?? this.#read()
-    reader.makeAll()
+    if (this.#test !== undefined) return false
+    this.#read().makeAll()
     return true
   }
 
   #read(): ValueReader {
+    const reader = new ValueReader(this.#extensions)
     const meaning = meaningOf(this.#definition)
-    this.#reader = new ValueReader(this.#extensions)
-    this.#test = meaning && this.#reader.read(this.#definition, meaning)
-    return this.#reader
+    this.#test = meaning && reader.read(this.#definition, meaning)
+    return reader
   }
 }
 
