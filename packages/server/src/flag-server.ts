@@ -105,7 +105,7 @@ export class FlagServer<As = unknown> {
     this.#requestLog = requestLogOf(options, management)
     this.#lifecycle = new ServerLifecycle({
       ...{ options, keys, limiter, evaluator, broadcaster, reporter, management, jobs },
-      ...{ sockets, sessions, inFlight, usage, saved },
+      ...{ sockets, sessions, inFlight, usage, saved, cache },
     })
     this.handle = createHandler({
       ...{ ...options, metrics, whenReady, inFlight, connection: this.#lifecycle.connection },

@@ -2,6 +2,8 @@ import { FlagError } from '@ff/core'
 import type { RequestLimiter } from './access/rate-limit.ts'
 import type { SdkKeyVerifier } from './access/sdk-keys.ts'
 import type { InstanceReporter } from './convergence/instance-reporter.ts'
+import type { FlagSetCache } from './evaluation/flag-set-cache.ts'
+import { UsedEnvironments } from './evaluation/used-environments.ts'
 import type { InProcessEvaluator } from './in-process/in-process-evaluator.ts'
 import type { Broadcaster } from './live/broadcaster.ts'
 import type { OpenSockets } from './live/open-sockets.ts'
@@ -29,6 +31,7 @@ interface LifecycleParts {
   readonly inFlight: InFlight
   readonly usage: UsageRecorder
   readonly saved: SavedState
+  readonly cache: FlagSetCache
 }
 
 /** The longest time that a stopping server waits for requests in progress. */
@@ -39,6 +42,8 @@ export class ServerLifecycle {
   /** The connection of the server to its store. */
   readonly connection: StoreConnection
   readonly #parts: LifecycleParts
+  /** Absent if no state is saved. */
+  readonly #used: UsedEnvironments | undefined
   #state: 'new' | 'started' | 'closed' = 'new'
   #starting: Promise<void> | undefined
   #closing: Promise<void> | undefined
@@ -46,6 +51,7 @@ export class ServerLifecycle {
   constructor(parts: LifecycleParts) {
     const { options, keys, limiter, jobs } = parts
     this.#parts = parts
+    this.#used = options.snapshots && new UsedEnvironments({ ...parts, clock: options.clock })
     this.connection = new StoreConnection({
       ...{ ...options, keys, jobs },
       restore: () => this.#restore(),
@@ -86,7 +92,9 @@ export class ServerLifecycle {
   async #begin(): Promise<void> {
     await this.#parts.options.snapshots?.open()
     await this.connection.start()
-    if (this.#state === 'new') this.#state = 'started'
+    if (this.#state !== 'new') return
+    this.#state = 'started'
+    void this.#used?.start()
   }
 
   /** Restores the saved state. Returns `true` if there is one. */
@@ -117,6 +125,7 @@ export class ServerLifecycle {
     const { sockets, sessions, inFlight, usage } = this.#parts
     this.#state = 'closed'
     this.connection.stop()
+    this.#used?.stop()
     options.storeClock?.stop()
     await this.#starting?.catch(() => undefined)
     broadcaster.stop()

@@ -73,3 +73,9 @@ export async function evaluateOverOfrep(
 /** Sends a poll. */
 export const poll = (flags: FlagServer, key: string, body: unknown, signal?: AbortSignal) =>
   call(flags, '/evaluator/poll', { key, body, ...(signal === undefined ? {} : { signal }) })
+
+/** Returns the value of one of a server's metrics without labels, which must be public. */
+export async function metric(flags: Pick<FlagServer, 'fetch'>, name: string): Promise<number> {
+  const text = await (await flags.fetch(new Request('http://flags.test/metrics'))).text()
+  return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1])
+}

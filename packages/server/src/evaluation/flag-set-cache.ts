@@ -59,6 +59,7 @@ export class FlagSetCache {
   readonly #entries = new Map<string, FlagSetEntry>()
   readonly #sessions: FlagSetCacheOptions['sessions']
   readonly #budget: FlagSetBudget
+  readonly #maxBytes: number
   #listener: FlagSetListener = () => undefined
   #dropListener: (environmentId: string) => void = () => undefined
   #uses = 0
@@ -68,6 +69,7 @@ export class FlagSetCache {
     const { clock, sessions, maxFlagSetBytes, logger } = options
     this.#clock = clock
     this.#sessions = sessions
+    this.#maxBytes = maxFlagSetBytes
     const isLive = (environmentId: string) => sessions.has(environmentId)
     this.#budget = new FlagSetBudget({ maxFlagSetBytes, isLive, logger })
     this.#loader = new FlagSetLoader(options)
@@ -237,6 +239,18 @@ export class FlagSetCache {
     } catch (error) {
       for (const entry of entries) this.#loader.report(entry, error)
     }
+  }
+
+  /** `true` if another flag set of average size fits in the budget. */
+  get hasRoom(): boolean {
+    const size = Math.max(1, this.#entries.size)
+    return (this.bytes / size) * (size + 1) <= this.#maxBytes
+  }
+
+  /** Returns the loaded environments, those that were used last first. */
+  inUse(): readonly Pick<FlagSetEntry, 'environmentId' | 'organizationId'>[] {
+    const loaded = [...this.#entries.values()].filter(({ flagSets }) => flagSets !== undefined)
+    return loaded.sort((a, b) => b.usedAt - a.usedAt)
   }
 
   /** Iterates over the loaded environments. */

@@ -7,7 +7,7 @@ import { Broadcaster } from '../../src/live/broadcaster.ts'
 import { SessionRegistry } from '../../src/live/session-registry.ts'
 import { silentLogger } from '../../src/runtime/logger.ts'
 import { SavedState } from '../../src/snapshots/saved-state.ts'
-import { call, evaluate, poll } from '../call.ts'
+import { call, evaluate, metric, poll } from '../call.ts'
 import { allInMemory } from '../capabilities.ts'
 import { FakeClock, settle, until } from '../fake-clock.ts'
 import { untilPending } from '../live-clients.ts'
@@ -62,11 +62,6 @@ async function open(maxFlagSetBytes = MEGABYTE): Promise<FlagServer> {
   const flags = createFlagServer(options)
   await flags.start()
   return flags
-}
-
-async function metric(flags: FlagServer, name: string): Promise<number> {
-  const text = await (await flags.fetch(new Request('http://flags.test/metrics'))).text()
-  return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1])
 }
 
 async function valueIn(flags: FlagServer, { sdkKey }: SeededEnvironment): Promise<unknown> {

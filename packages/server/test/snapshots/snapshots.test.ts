@@ -5,12 +5,21 @@ import { join } from 'node:path'
 import { snapshotFolder } from '@ff/storage/snapshots'
 import { beforeEach, expect, it } from 'vitest'
 import { createFlagServer, type FlagServer } from '../../src/flag-server.ts'
+import type { FlagServerOptions } from '../../src/options.ts'
 import type { Logger } from '../../src/runtime/logger.ts'
 import { silentLogger } from '../../src/runtime/logger.ts'
-import { call, evaluate } from '../call.ts'
+import { call, evaluate, metric } from '../call.ts'
 import { type AllCapabilities, allInMemory, breakable } from '../capabilities.ts'
 import { FakeClock, until } from '../fake-clock.ts'
-import { addSdkKey, flagChange, publish, type SeededEnvironment, seed, textFlag } from '../seed.ts'
+import {
+  addEnvironment,
+  addSdkKey,
+  flagChange,
+  publish,
+  type SeededEnvironment,
+  seed,
+  textFlag,
+} from '../seed.ts'
 import { TestSocket } from '../test-socket.ts'
 
 const user = { kind: 'user', key: 'u1' }
@@ -40,7 +49,7 @@ const logger: Logger = {
 }
 
 /** Creates a server that saves its state in the folder. */
-function server(capabilities: AllCapabilities, clock = new FakeClock(Date.now())) {
+function server(capabilities: FlagServerOptions, clock = new FakeClock(Date.now())) {
   const snapshots = snapshotFolder({ path: folder })
   return createFlagServer({ ...capabilities, snapshots, clock, logger })
 }
@@ -284,3 +293,60 @@ it('A folder that fails later is logged once, and evaluation continues', async (
   await flags.close()
   expect(lines.filter((line) => line === 'error: Snapshots cannot be saved')).toHaveLength(1)
 })
+
+it('A start loads the environments that were in use before it, as far as the memory suffices', async () => {
+  const second = await addLarge('second')
+  const third = await addLarge('third')
+  const unused = await addLarge('unused')
+  await saveState(async (flags, clock) => {
+    for (const { sdkKey } of [second, third]) await evaluate(flags, sdkKey, user)
+    await untilUsedIsSaved(clock)
+  })
+  const flags = server({ ...memory, maxFlagSetBytes: 1024 * 1024, metricsArePublic: true })
+  await flags.start()
+  await expect.poll(() => metric(flags, 'ff_flag_sets'), { interval: 5 }).toBe(2)
+  for (const { sdkKey } of [third, second]) await evaluate(flags, sdkKey, user)
+  expect(await metric(flags, 'ff_flag_set_loads_total')).toBe(2)
+  await evaluate(flags, unused.sdkKey, user)
+  expect(await metric(flags, 'ff_flag_set_loads_total')).toBe(3)
+  await flags.close()
+})
+
+it('A server that is closed before it has loaded the environments in use keeps them for the next start', async () => {
+  await saveState((_, clock) => untilUsedIsSaved(clock))
+  const storage = { ...memory.storage, close: async () => undefined }
+  const closed = server({ ...memory, storage })
+  await closed.start()
+  await closed.close()
+  const flags = server({ ...memory, metricsArePublic: true })
+  await flags.start()
+  await expect.poll(() => metric(flags, 'ff_flag_sets'), { interval: 5 }).toBe(1)
+  await flags.close()
+})
+
+it('The environments in use are saved every minute, so that they are known after a kill, too', async () => {
+  const clock = new FakeClock(Date.now())
+  const killed = server(memory, clock)
+  await killed.start()
+  await evaluate(killed, live.sdkKey, user)
+  await untilUsedIsSaved(clock)
+  await killed.close()
+})
+
+/** Lets minutes pass until the environments in use are saved. */
+async function untilUsedIsSaved(clock: FakeClock): Promise<void> {
+  const isSaved = async () => {
+    await clock.advance(60_000)
+    await clock.advance(1000)
+    return (await readdir(folder)).some((name) => name.startsWith('used'))
+  }
+  await expect.poll(isSaved, { interval: 5 }).toBe(true)
+}
+
+/** Adds an environment of which two fit in one MiB. */
+async function addLarge(key: string): Promise<SeededEnvironment> {
+  const added = await addEnvironment(memory.storage, live.projectId, key)
+  const value = 'x'.repeat(190_000)
+  await publish(memory, added.environmentId, flagChange(textFlag('banner', value)))
+  return added
+}
