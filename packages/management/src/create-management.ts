@@ -15,6 +15,7 @@ import { createManagementHandler } from './api/management-handler.ts'
 import { templateOf } from './api/routes.ts'
 import { createUseCases, type ManagementUseCases, type UseCases } from './api/use-cases.ts'
 import { AuditWalks } from './audit/audit-walks.ts'
+import { RecentEntries } from './audit/recent-entries.ts'
 import { CredentialAttempts } from './authentication/credential-attempts.ts'
 import { endedSessionsJob, LogInService } from './authentication/log-in-service.ts'
 import { billingJob } from './billing/billing-job.ts'
@@ -64,9 +65,10 @@ function connect(options: CheckedOptions, server: ServerServices): ConnectedMana
   const secretBox = secretKeys && new SecretBox(secretKeys)
   const projectStreams = new ProjectStreams(server)
   const useCases = createUseCases({
-    ...{ logIn, issued, payments, webhookSender, secretBox, recentEvents, publicUrl },
+    ...{ logIn, issued, payments, webhookSender, secretBox, publicUrl },
     ...{ identifyUser, identityProvider, instance, projectStreams },
     auditWalks: new AuditWalks(clock),
+    recentEntries: new RecentEntries({ recentEvents, logger }),
     ...evaluatingServices(server),
   })
   const changeServices: ChangeServices = {

@@ -1,9 +1,9 @@
 import type { Instance } from '@ff/server/plane'
-import type { RecentEvents } from '@ff/storage'
 import type { IdentifyUser } from '../access/actors.ts'
 import { createAuditExportUseCases, createAuditLogUseCases } from '../audit/audit-log.ts'
 import { createAuditVerificationUseCases } from '../audit/audit-verification.ts'
 import type { AuditWalks } from '../audit/audit-walks.ts'
+import type { RecentEntries } from '../audit/recent-entries.ts'
 import type { LogInService } from '../authentication/log-in-service.ts'
 import { createCheckoutUseCases } from '../billing/checkout.ts'
 import { invoiceUseCases } from '../billing/invoices.ts'
@@ -59,7 +59,7 @@ interface UseCaseServices {
   readonly secretBox: SecretBox | undefined
   readonly issued: IssuedCredentials
   readonly auditWalks: AuditWalks
-  readonly recentEvents: RecentEvents | undefined
+  readonly recentEntries: RecentEntries
   readonly previews: Previews
   readonly observedResults: ObservedResults
   readonly instance: Instance | undefined
@@ -102,7 +102,7 @@ export function createUseCases(services: UseCaseServices) {
     ...createCheckoutUseCases(payments),
     ...createPaymentEventUseCases(payments),
     ...createWebhookUseCases(services),
-    ...createAuditLogUseCases(services.recentEvents),
+    ...createAuditLogUseCases(services.recentEntries),
     ...createAuditExportUseCases(auditWalks),
     ...createAuditVerificationUseCases(auditWalks),
     ...createConvergenceUseCases(services.instance),

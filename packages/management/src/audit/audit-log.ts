@@ -1,16 +1,16 @@
 import { compareCodePoints } from '@ff/core'
-import type { AuditEvent, AuditLog, PageOf } from '@ff/protocol/management'
-import { type ListQuery, MAX_RECENT_EVENTS, type RecentEvents, type Records } from '@ff/storage'
+import type { AuditEvent, PageOf } from '@ff/protocol/management'
+import type { ListQuery, Records } from '@ff/storage'
 import type { Actor } from '../access/actors.ts'
 import type { NoIds } from '../access/paths.ts'
-import { chainName } from '../changes/audit-chain.ts'
-import { defineQuery, type ReadableStorage } from '../changes/use-case.ts'
+import { defineQuery } from '../changes/use-case.ts'
 import type { CursorPosition } from '../requests/cursors.ts'
 import { given, rangeOf } from '../requests/filters.ts'
 import type { Input } from '../requests/input.ts'
 import { type CursorOrder, listPage, pagingOf, startOf, toCursorPage } from '../requests/pages.ts'
 import { entriesInOrder } from './audit-entries.ts'
 import type { AuditWalks } from './audit-walks.ts'
+import type { RecentEntries } from './recent-entries.ts'
 
 type StoredEntry = Records['auditEvent']
 type Query = Input<'listAuditLog', 'query'>['query']
@@ -46,7 +46,7 @@ export function auditedId(organization: { readonly id: string } | null, orgId: s
 }
 
 /** Creates the use case that lists the audit log. */
-export function createAuditLogUseCases(recentEvents: RecentEvents | undefined) {
+export function createAuditLogUseCases(recentEntries: RecentEntries) {
   return {
     /**
      * Returns one page of the audit log, by default the newest entries first. In a list that is
@@ -59,8 +59,11 @@ export function createAuditLogUseCases(recentEvents: RecentEvents | undefined) {
         const selection = selectionOf(query, auditedId(organization, query.orgId))
         const sort = sortOf(query.sort)
         if (query.source === 'redis') {
-          const sources = { storage, recentEvents }
-          return cutEntries(await recentEntries(sources, selection, sort), sort, query)
+          const { orgId } = selection.where
+          // Each log has its own limit, so that many log-ins do not displace the changes.
+          const changes = await recentEntries.list(storage, 'changes', orgId)
+          const logIns = await recentEntries.list(storage, 'logins', orgId)
+          return cutEntries(selected([...changes, ...logIns], selection, sort), sort, query)
         }
         const order = { sortBy: sort.field, direction: sort.direction, hasCursors: true } as const
         return listPage(storage, 'auditEvent', { ...selection, ...order, query })
@@ -109,21 +112,13 @@ function sortOf({ field, direction }: Query['sort'] = NEWEST_FIRST): Sort {
   return { field: field === 'createdAt' ? 'position' : field, direction }
 }
 
-/**
- * Returns the recent entries of the log of changes and of the log of log-ins. Each log has its own
- * limit, so that many log-ins do not displace the changes.
- */
-async function recentEntries(
-  sources: RecentSources,
+/** Returns the sorted entries of both logs that match the filters. */
+function selected(
+  entries: readonly StoredEntry[],
   { where, range }: Selection,
   sort: Sort,
-): Promise<readonly StoredEntry[]> {
-  const newest = (log: AuditLog) =>
-    where.orgId === undefined
-      ? newestInStore(sources.storage, log, undefined)
-      : newestOf(sources, log, where.orgId)
-  const recent = [...(await newest('changes')), ...(await newest('logins'))]
-  return recent
+): readonly StoredEntry[] {
+  return entries
     .filter((entry) => isWithin(entry, { where, range }))
     .sort((a, b) => comparePositions(positionOf(a, sort), positionOf(b, sort), sort))
 }
@@ -142,45 +137,6 @@ function cutEntries(all: readonly StoredEntry[], sort: Sort, query: Query): Page
       : all.filter((entry) => comparePositions(positionOf(entry, sort), after, sort) > 0)
   const found = { data: rest.slice(0, limit), total: all.length }
   return toCursorPage(found, query, { ...order, hasNext: rest.length > limit })
-}
-
-interface RecentSources {
-  readonly storage: ReadableStorage
-  readonly recentEvents: RecentEvents | undefined
-}
-
-/**
- * Returns the newest entries of a log of an organization: the recent events if their newest entry is
- * the newest one in the store, and otherwise those in the store, with which it fills the recent events.
- */
-async function newestOf(
-  { storage, recentEvents }: RecentSources,
-  log: AuditLog,
-  orgId: string,
-): Promise<readonly StoredEntry[]> {
-  if (recentEvents === undefined) return newestInStore(storage, log, orgId)
-  const chain = chainName(log, orgId)
-  const head = await storage.find('auditHead', chain)
-  if (head === undefined) return []
-  const recent = await recentEvents.find(chain, head.hash)
-  if (recent !== undefined) return recent
-  const newest = await newestInStore(storage, log, orgId)
-  void recentEvents.fill(chain, newest)
-  return newest
-}
-
-async function newestInStore(
-  storage: ReadableStorage,
-  log: AuditLog,
-  orgId: string | undefined,
-): Promise<readonly StoredEntry[]> {
-  const { data } = await storage.list('auditEvent', {
-    where: given({ orgId }),
-    range: { field: 'id', from: `${log}:`, to: `${log};` },
-    sort: { field: 'position', direction: 'desc' },
-    limit: MAX_RECENT_EVENTS,
-  })
-  return data
 }
 
 function positionOf(entry: StoredEntry, { field }: Sort): CursorPosition {
