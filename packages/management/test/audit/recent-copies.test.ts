@@ -57,7 +57,10 @@ async function open() {
 }
 
 const altered: Readonly<Record<string, (entries: Entry[]) => Entry[]>> = {
-  'another actor': ([first, ...rest]) => [{ ...(first as Entry), actorId: 'someone else' }, ...rest],
+  'another actor': ([first, ...rest]) => [
+    { ...(first as Entry), actorId: 'someone else' },
+    ...rest,
+  ],
   'an entry less': (entries) => entries.filter((_, index) => index !== 1),
   'another order': ([a, b, c, ...rest]) => [a, c, b, ...rest] as Entry[],
   'another position': ([a, b, ...rest]) => {
