@@ -258,7 +258,6 @@ describe('readConfig', () => {
     ['FF_MAX_CONTEXTS_PER_ENVIRONMENT', '0'],
     ['FF_MAX_CONTEXTS_PER_ORGANIZATION', '-5'],
     ['FF_MAX_CONTEXT_MB_PER_ENVIRONMENT', 'much'],
-    ['FF_MAX_CONTEXT_MB_PER_ORGANIZATION', '9'.repeat(15)],
     ['FF_MAX_FLAG_SET_MB', '0'],
     ['FF_MAX_FLAG_SET_MB', '-64'],
     ['FF_MAX_FLAG_SET_MB', '64MB'],
@@ -267,10 +266,19 @@ describe('readConfig', () => {
     ['FF_MAX_PENDING_SOCKETS_PER_ADDRESS', '-1'],
     ['FF_MAX_PENDING_SOCKETS_PER_ADDRESS', '1e3'],
     ['FF_MAX_PENDING_SOCKETS_PER_ADDRESS', '1.5'],
-    ['FF_MAX_PENDING_SOCKETS_PER_ADDRESS', '1'.repeat(16)],
   ])('readConfig refuses the limit %s with the value %j', (name, value) => {
     expect(() => readConfig({ [name]: value })).toThrow(new RegExp(`^${name} must be`))
   })
+
+  it.each([
+    ['FF_MAX_CONTEXT_MB_PER_ORGANIZATION', '8589934592', 8_589_934_591],
+    ['FF_MAX_PENDING_SOCKETS_PER_ADDRESS', '9'.repeat(400), Number.MAX_SAFE_INTEGER],
+  ])(
+    'readConfig refuses the limit %s with the value %s, which is too large',
+    (name, value, most) => {
+      expect(() => readConfig({ [name]: value })).toThrow(`${name} must be at most ${most}, not`)
+    },
+  )
 
   it.each(['short', 'c'.repeat(63), `${'c'.repeat(64)},short`])(
     'readConfig refuses the secret key %j and names the variable',

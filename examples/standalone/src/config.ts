@@ -196,9 +196,11 @@ function limitsOf(env: Variables): Limits {
     const text = textOf(env[name])
     if (text === undefined) continue
     const limit = Number(text)
-    if (!/^\d{1,15}$/.test(text) || limit < min || !Number.isSafeInteger(limit * unit)) {
+    if (!/^\d+$/.test(text) || limit < min) {
       throw new ConfigError(`${name} must be an integer of at least ${min}, not "${text}".`)
     }
+    const most = Math.floor(Number.MAX_SAFE_INTEGER / unit)
+    if (limit > most) throw new ConfigError(`${name} must be at most ${most}, not "${text}".`)
     limits[option] = limit * unit
   }
   return limits

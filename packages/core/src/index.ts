@@ -77,5 +77,6 @@ export {
   MAX_VALUE_NESTING,
   parseFlagValue,
 } from './model/value.ts'
+export { ConditionCompiler } from './operators/condition.ts'
 export { isOperator, type Operator } from './operators/operator.ts'
 export { BUCKETS, bucketOf } from './rollouts/bucket.ts'

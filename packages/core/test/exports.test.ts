@@ -198,6 +198,7 @@ describe('@ff/core/regex', () => {
 
 const VALUES = [
   'BUCKETS',
+  'ConditionCompiler',
   'FlagError',
   'MAX_CONTEXT_ATTRIBUTES',
   'MAX_CONTEXT_KINDS',

@@ -1,5 +1,5 @@
 export type { EnvironmentScope } from './access/scope.ts'
-export { extensions } from './evaluation/flag-set-loader.ts'
+export { extensions } from './evaluation/shared-compiler.ts'
 export { createFlagServer, type FlagServer } from './flag-server.ts'
 export type { Exchange, Reply } from './http/exchange.ts'
 export type { Fetch, RequestSender } from './http/fetch.ts'

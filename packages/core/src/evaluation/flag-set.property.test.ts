@@ -6,6 +6,7 @@ import { anyChange, anyNow } from '../../test/definition-arbitraries.ts'
 import { detailsOf, reasonAt, valuesOf } from '../all-flags.ts'
 import { findIssues } from '../authoring/issues.ts'
 import { evaluateTogether } from '../batch/evaluate-all.ts'
+import { ConditionCompiler } from '../operators/condition.ts'
 import { compileFlagSet, type FlagSet } from './flag-set.ts'
 
 /** Returns everything that a flag set contains, except the compiled definitions. */
@@ -34,6 +35,23 @@ describe('compileFlagSet', () => {
         expect(structureOf(incremental)).toEqual(structureOf(full))
         expect(detailsOf(evaluateTogether(incremental, context, now))).toEqual(
           detailsOf(evaluateTogether(full, context, now)),
+        )
+      }),
+      { numRuns: runs(200) },
+    )
+  })
+
+  it('A flag set that shares a compiler with another one has the same results as alone', () => {
+    fc.assert(
+      fc.property(anyChange, anyContext, anyNow, ([other, definition], context, now) => {
+        const compiler = new ConditionCompiler({})
+        const extensions = compiler.extensions
+        evaluateTogether(compileFlagSet(other, { extensions, compiler }), context, now)
+        const shared = compileFlagSet(definition, { extensions, compiler })
+        const alone = compileFlagSet(definition)
+        expect(findIssues(shared)).toEqual(findIssues(alone))
+        expect(detailsOf(evaluateTogether(shared, context, now))).toEqual(
+          detailsOf(evaluateTogether(alone, context, now)),
         )
       }),
       { numRuns: runs(200) },

@@ -52,6 +52,11 @@ export interface CompileOptions {
    */
   readonly previous?: FlagSet | undefined
   readonly extensions?: Extensions | undefined
+  /**
+   * A compiler with the same extensions, which several flag sets share. Their equal conditions then
+   * use memory once. It refers to all conditions that it has compiled.
+   */
+  readonly compiler?: ConditionCompiler | undefined
 }
 
 /**
@@ -82,9 +87,8 @@ export function* compileIncrementally(
   definition: FlagSetDefinition,
   options: CompileOptions = {},
 ): Incremental<FlagSet> {
-  const { extensions = {} } = options
+  const { extensions = {}, compiler = new ConditionCompiler(extensions) } = options
   const previous = reusable(options.previous, extensions)
-  const compiler = new ConditionCompiler(extensions)
   const segments = yield* indexDefinitions(definition.segments, {
     nameOf: (segment) => segment?.id,
     create: (segment) => new CompiledSegment(segment, compiler),

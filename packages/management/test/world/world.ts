@@ -3,7 +3,7 @@ import { evaluateAll, valuesOf } from '@ff/core/all-flags'
 import type { AuditEvent, Environment, Project, Role } from '@ff/protocol/management'
 import type { ConnectedManagementPlane } from '@ff/server/plane'
 import { type FlagSetChange, memory, type Storage } from '@ff/storage'
-import { extensions } from '../../../server/src/evaluation/flag-set-loader.ts'
+import { extensions } from '../../../server/src/evaluation/shared-compiler.ts'
 import {
   bodyTooLarge,
   type Handle,

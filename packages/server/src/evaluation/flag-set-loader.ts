@@ -1,6 +1,5 @@
 import {
   compileIncrementally,
-  type Extensions,
   FlagError,
   type FlagSetDefinition,
   isFlagError,
@@ -9,8 +8,6 @@ import {
 import { clientView, prepareIncrementally } from '@ff/core/all-flags'
 import { findErrors } from '@ff/core/authoring'
 import { type DefinitionDelta, mergeChanges } from '@ff/core/changes'
-import { re2 } from '@ff/core/regex'
-import { schemes } from '@ff/core/schemes'
 import type { Storage } from '@ff/storage'
 import { SDK_KEY_KINDS } from '../access/scope.ts'
 import { type Clock, within } from '../runtime/clock.ts'
@@ -22,10 +19,8 @@ import { estimateBytes } from './flag-set-bytes.ts'
 import { type FlagSetEntry, renewSampling } from './flag-set-entry.ts'
 import type { FlagSetPreparation, FlagSetSwap } from './flag-set-swap.ts'
 import { LoadQueue } from './load-queue.ts'
+import { extensions, SharedCompiler } from './shared-compiler.ts'
 import { assertNoNewFaults, assertValidDefinition } from './valid-definition.ts'
-
-/** The extensions that every flag set is compiled with, for evaluation, checks and explanations. */
-export const extensions: Extensions = { regex: re2, schemes }
 
 /** A function that is called after the flag sets of an entry were loaded. */
 type EntryListener = (entry: FlagSetEntry, swap: FlagSetSwap) => void
@@ -93,6 +88,7 @@ export class FlagSetLoader {
   #swaps = 0
   #firstLoads = 0
   readonly #queue = new LoadQueue(FIRST_LOADS)
+  readonly #compiler = new SharedCompiler()
   /** `true` after a first read to which the store did not respond in time, until it responds. */
   #isSilent = false
 
@@ -248,7 +244,9 @@ export class FlagSetLoader {
     if (before === undefined) this.#firstLoads += 1
     await runInTimeSlices(assertValidDefinition(definition, before?.definition))
     const after = await runInTimeSlices(
-      compileIncrementally(definition, { previous: before, extensions }),
+      compileIncrementally(definition, {
+        ...{ previous: before, extensions, compiler: this.#compiler.current },
+      }),
     )
     const fresh = { server: after, client: clientView(after, flagSets?.client) }
     entry.isPrepared ||= after.ordered.length >= ALWAYS_PREPARED
@@ -261,6 +259,7 @@ export class FlagSetLoader {
     const swap = { environmentId, after: fresh, before: flagSets, delta }
     if (this.preparation !== undefined) await runInTimeSlices(this.preparation(swap))
     const bytes = await runInTimeSlices(estimateBytes(fresh))
+    this.#compiler.note(bytes, definition, delta)
     entry.flagSets = fresh
     entry.bytes = Math.round(entry.isPrepared ? bytes : bytes * UNPREPARED_SHARE)
     renewSampling(entry)

@@ -11,7 +11,7 @@ import { evaluateAll, prepareIncrementally, valuesOf } from '@ff/core/all-flags'
 import { expect, it } from 'vitest'
 import { mixedFlags } from '../../../core/bench/mixed.ts'
 import { estimateBytes } from '../../src/evaluation/flag-set-bytes.ts'
-import { extensions } from '../../src/evaluation/flag-set-loader.ts'
+import { extensions } from '../../src/evaluation/shared-compiler.ts'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')

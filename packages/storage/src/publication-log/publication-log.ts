@@ -15,7 +15,7 @@ import type {
 import type { Interruptible } from '../runtime/time-slice.ts'
 import { parseIncrementally, stringifyIncrementally } from './incremental-json.ts'
 import { effectOf, foldKeys, isCheckpointDue, toKeyChanges } from './key-differences.ts'
-import { SharedTexts } from './shared-texts.ts'
+import { SharedValues } from './shared-values.ts'
 
 /** The subject of a log entry: a definition, or one of the two key lists of a segment. */
 export interface LogTopic {
@@ -221,16 +221,17 @@ export function* definitionIn(body: string | null): Interruptible<unknown> {
   return body === null ? null : yield* parseIncrementally(body)
 }
 
+/** The values that the definitions of all flag sets share. */
+const shared = new SharedValues()
+
 function* fold(entries: readonly LogEntry[]): Interruptible<Definitions> {
   const flags = new Map<string, FlagDefinition | null>()
   const published = new Map<string, PublishedSegment | null>()
   const differences = new Map<string, KeyChanges[]>()
-  const texts = new SharedTexts()
   for (const entry of entries) {
     const { kind, id, body } = entry
     if (kind === 'flag' || kind === 'segment') {
-      const definition = yield* definitionIn(body)
-      texts.shareIn(definition)
+      const definition = shared.share(yield* definitionIn(body))
       if (kind === 'flag') flags.set(id, definition as FlagDefinition | null)
       else published.set(id, definition as PublishedSegment | null)
     } else {
