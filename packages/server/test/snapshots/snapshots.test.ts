@@ -299,8 +299,9 @@ it('A start loads the environments that were in use before it, as far as the mem
   const third = await addLarge('third')
   const unused = await addLarge('unused')
   await saveState(async (flags, clock) => {
-    for (const { sdkKey } of [second, third]) await evaluate(flags, sdkKey, user)
-    await untilUsedIsSaved(clock)
+    await untilUsedIsSaved(clock, async () => {
+      for (const { sdkKey } of [second, third]) await evaluate(flags, sdkKey, user)
+    })
   })
   const flags = server({ ...memory, maxFlagSetBytes: 1024 * 1024, metricsArePublic: true })
   await flags.start()
@@ -313,7 +314,9 @@ it('A start loads the environments that were in use before it, as far as the mem
 })
 
 it('A server that is closed before it has loaded the environments in use keeps them for the next start', async () => {
-  await saveState((_, clock) => untilUsedIsSaved(clock))
+  await saveState((flags, clock) => {
+    return untilUsedIsSaved(clock, () => evaluate(flags, live.sdkKey, user))
+  })
   const storage = { ...memory.storage, close: async () => undefined }
   const closed = server({ ...memory, storage })
   await closed.start()
@@ -328,14 +331,14 @@ it('The environments in use are saved every minute, so that they are known after
   const clock = new FakeClock(Date.now())
   const killed = server(memory, clock)
   await killed.start()
-  await evaluate(killed, live.sdkKey, user)
-  await untilUsedIsSaved(clock)
+  await untilUsedIsSaved(clock, () => evaluate(killed, live.sdkKey, user))
   await killed.close()
 })
 
-/** Lets minutes pass until the environments in use are saved. */
-async function untilUsedIsSaved(clock: FakeClock): Promise<void> {
+/** Lets minutes pass until the environments in use are saved. Each minute begins with `use`. */
+async function untilUsedIsSaved(clock: FakeClock, use: () => Promise<unknown>): Promise<void> {
   const isSaved = async () => {
+    await use()
     await clock.advance(60_000)
     await clock.advance(1000)
     return (await readdir(folder)).some((name) => name.startsWith('used'))
