@@ -46,7 +46,8 @@ it(
 
 async function connect(file: ServedFile): Promise<readonly ObservedClient[]> {
   const { url } = file
-  const [client, server] = [await createKey(file, 'client'), await createKey(file, 'server')]
+  const client = await createKey(file, 'client')
+  const server = await createKey(file, 'server')
   const clients: ObservedClient[] = []
   for (const transport of ['socket', 'long-poll'] as const) {
     for (let n = 0; n < CLIENTS[transport]; n += 1) {

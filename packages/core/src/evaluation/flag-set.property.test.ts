@@ -45,9 +45,8 @@ describe('compileFlagSet', () => {
     fc.assert(
       fc.property(anyChange, anyContext, anyNow, ([other, definition], context, now) => {
         const compiler = new ConditionCompiler({})
-        const extensions = compiler.extensions
-        evaluateTogether(compileFlagSet(other, { extensions, compiler }), context, now)
-        const shared = compileFlagSet(definition, { extensions, compiler })
+        evaluateTogether(compileFlagSet(other, { compiler }), context, now)
+        const shared = compileFlagSet(definition, { compiler })
         const alone = compileFlagSet(definition)
         expect(findIssues(shared)).toEqual(findIssues(alone))
         expect(detailsOf(evaluateTogether(shared, context, now))).toEqual(

@@ -53,7 +53,7 @@ export interface CompileOptions {
   readonly previous?: FlagSet | undefined
   readonly extensions?: Extensions | undefined
   /**
-   * A compiler with the same extensions, which several flag sets share. Their equal conditions then
+   * A compiler that several flag sets share, in place of `extensions`. Their equal conditions then
    * use memory once. It refers to all conditions that it has compiled.
    */
   readonly compiler?: ConditionCompiler | undefined
@@ -87,7 +87,8 @@ export function* compileIncrementally(
   definition: FlagSetDefinition,
   options: CompileOptions = {},
 ): Incremental<FlagSet> {
-  const { extensions = {}, compiler = new ConditionCompiler(extensions) } = options
+  const { compiler = new ConditionCompiler(options.extensions ?? {}) } = options
+  const { extensions } = compiler
   const previous = reusable(options.previous, extensions)
   const segments = yield* indexDefinitions(definition.segments, {
     nameOf: (segment) => segment?.id,

@@ -66,6 +66,9 @@ const altered: Readonly<Record<string, (entries: Entry[]) => Entry[]>> = {
   'another position': ([a, b, ...rest]) => {
     return [{ ...(a as Entry), position: `9${a?.position}` }, b as Entry, ...rest]
   },
+  'a position that is no text': ([a, b, ...rest]) => {
+    return [a as Entry, { ...b, position: 5 } as never, ...rest]
+  },
   'no content': ([a, ...rest]) => [{ hash: a?.hash } as Entry, ...rest],
 }
 

@@ -100,6 +100,7 @@ describe.skipIf(inject('redisUrl') === '')('recent audit events in Redis', () =>
       () => admin.del(list),
       () => admin.lpop(list),
       () => admin.lpush(list, 'strange\n1\n{"id":"strange"}'),
+      () => admin.lset(list, 1, 'strange\n1\n{"id'),
     ]
     for (const damage of spoil) {
       await damage()

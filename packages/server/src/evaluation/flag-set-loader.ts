@@ -19,7 +19,7 @@ import { estimateBytes } from './flag-set-bytes.ts'
 import { type FlagSetEntry, renewSampling } from './flag-set-entry.ts'
 import type { FlagSetPreparation, FlagSetSwap } from './flag-set-swap.ts'
 import { LoadQueue } from './load-queue.ts'
-import { extensions, SharedCompiler } from './shared-compiler.ts'
+import { SharedCompiler } from './shared-compiler.ts'
 import { assertNoNewFaults, assertValidDefinition } from './valid-definition.ts'
 
 /** A function that is called after the flag sets of an entry were loaded. */
@@ -244,9 +244,7 @@ export class FlagSetLoader {
     if (before === undefined) this.#firstLoads += 1
     await runInTimeSlices(assertValidDefinition(definition, before?.definition))
     const after = await runInTimeSlices(
-      compileIncrementally(definition, {
-        ...{ previous: before, extensions, compiler: this.#compiler.current },
-      }),
+      compileIncrementally(definition, { previous: before, compiler: this.#compiler.current }),
     )
     const fresh = { server: after, client: clientView(after, flagSets?.client) }
     entry.isPrepared ||= after.ordered.length >= ALWAYS_PREPARED

@@ -37,12 +37,17 @@ export class UsedEnvironments {
   async start(): Promise<void> {
     const { saved, cache } = this.#options
     const { value } = (await saved.load<unknown>(NAME)) ?? {}
+    const scopes: LoadScope[] = []
     for (const environment of Array.isArray(value) ? value.filter(isEnvironment) : []) {
       if (this.#isStopped || !cache.hasRoom) break
       const { environmentId, organizationId } = environment
+      const scope = { environmentId, organizationId, kind: 'server' } as const
       // An environment can have been deleted, and the store can be unavailable.
-      await cache.get({ environmentId, organizationId, kind: 'server' }).catch(() => undefined)
+      await cache.get(scope).catch(() => undefined)
+      scopes.push(scope)
     }
+    // Loading was a use. The last one of each environment must be in the saved order again.
+    for (const scope of scopes.toReversed()) cache.find(scope)
     this.#saveLater()
   }
 

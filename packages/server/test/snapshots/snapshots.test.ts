@@ -313,6 +313,23 @@ it('A start loads the environments that were in use before it, as far as the mem
   await flags.close()
 })
 
+it('After a start, the environment that was used last before it is dropped last', async () => {
+  const older = await addLarge('older')
+  const newer = await addLarge('newer')
+  const other = await addLarge('other')
+  await saveState(async (flags, clock) => {
+    await untilUsedIsSaved(clock, async () => {
+      for (const { sdkKey } of [older, newer]) await evaluate(flags, sdkKey, user)
+    })
+  })
+  const flags = server({ ...memory, maxFlagSetBytes: 1024 * 1024, metricsArePublic: true })
+  await flags.start()
+  await expect.poll(() => metric(flags, 'ff_flag_sets'), { interval: 5 }).toBe(2)
+  for (const { sdkKey } of [other, newer]) await evaluate(flags, sdkKey, user)
+  expect(await metric(flags, 'ff_flag_set_loads_total')).toBe(3)
+  await flags.close()
+})
+
 it('A server that is closed before it has loaded the environments in use keeps them for the next start', async () => {
   await saveState((flags, clock) => {
     return untilUsedIsSaved(clock, () => evaluate(flags, live.sdkKey, user))

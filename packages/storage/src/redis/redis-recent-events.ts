@@ -61,7 +61,12 @@ export class RedisRecentEvents implements RecentEvents {
   async find(chain: string, newestHash: string): Promise<readonly Entry[] | undefined> {
     const elements = await this.#run(FIND, chain, [newestHash])
     if (!Array.isArray(elements)) return undefined
-    return elements.map((element: string) => JSON.parse(element.slice(element.indexOf('{'))))
+    try {
+      return elements.map((element: string) => JSON.parse(element.slice(element.indexOf('{'))))
+    } catch {
+      // An element was altered. The reader then fills the copy again.
+      return undefined
+    }
   }
 
   async fill(chain: string, entries: readonly Entry[]): Promise<void> {
