@@ -42,17 +42,26 @@ export async function insertWorkload(
   }
 }
 
-/** Replaces the readable ids of a workload by UUIDs, because records have UUIDs. */
-export function withUuids<T>(workload: T): T {
-  const ids = new Map<string, string>()
-  const text = JSON.stringify(workload).replace(
-    /\b(?:v\d+-\d|rollout-\d+|segment-\d+)\b/g,
-    (name) => {
+interface Workload {
+  readonly flags: readonly { readonly id: string }[]
+}
+
+/**
+ * Replaces the ids of flags, and the readable ids of a workload, by random UUIDs. Records have UUIDs,
+ * and the pseudo-random ids of two workloads can be the same.
+ */
+export function withUuids<T extends Workload>(workload: T): T {
+  const ids = new Map(workload.flags.map(({ id }): [string, string] => [id, randomUUID()]))
+  const text = JSON.stringify(workload)
+    .replace(/\b(?:v\d+-\d|rollout-\d+|segment-\d+)\b/g, (name) => {
       const id = ids.get(name) ?? randomUUID()
       ids.set(name, id)
       return id
-    },
-  )
+    })
+    .replace(/"[0-9a-f-]{36}"/g, (quoted) => {
+      const id = ids.get(quoted.slice(1, -1))
+      return id === undefined ? quoted : `"${id}"`
+    })
   return JSON.parse(text) as T
 }
 
