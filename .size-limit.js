@@ -50,14 +50,14 @@ export default [
   {
     name: '@ff/client',
     path: 'packages/client/dist/index.js',
-    limit: '6.6 kB',
+    limit: '6.8 kB',
     brotli: true,
     modifyEsbuildConfig,
   },
   {
     name: '@ff/client/local',
     path: 'packages/client/dist/local.js',
-    limit: '27.4 kB',
+    limit: '27.6 kB',
     brotli: true,
     modifyEsbuildConfig,
   },
@@ -70,7 +70,7 @@ export default [
       './packages/openfeature/node_modules/@openfeature/web-sdk/dist/esm/index.js':
         '{ OpenFeature }',
     },
-    limit: '13.8 kB',
+    limit: '14 kB',
     brotli: true,
     modifyEsbuildConfig,
   },

@@ -25,7 +25,7 @@ const GRAPH: Readonly<Record<string, PackageRule>> = {
     internal: ['core', 'protocol'],
     external: [],
     optionalPeers: ['ws'],
-    typesOnly: ['core', 'protocol'],
+    typesOnly: ['core', 'protocol/sdk', 'protocol/management'],
     // The local client contains the engine.
     except: /src\/local[/.-]/,
   },
@@ -58,7 +58,7 @@ interface PackageRule {
   readonly optionalPeers?: readonly string[]
   /** Internal packages that are part of the built files, so that none has to be installed. */
   readonly bundled?: readonly string[]
-  /** Internal packages from which only types may be imported. */
+  /** Internal packages, or entries of them, from which only types may be imported. */
   readonly typesOnly?: readonly string[]
   /** The files to which `typesOnly` does not apply. */
   readonly except?: RegExp
@@ -171,8 +171,8 @@ describe('the package graph', () => {
       for (const file of sourceFiles(name)) {
         if (rule?.except?.test(file)) continue
         for (const statement of importsOf(readFileSync(file, 'utf8'))) {
-          const other = /^@ff\/([a-z]+)/.exec(statement.source)?.[1]
-          if (other === undefined || rule?.typesOnly?.includes(other) !== true) continue
+          const [, entry = '', other = ''] = /^@ff\/(([a-z]+).*)/.exec(statement.source) ?? []
+          if (![entry, other].some((each) => rule?.typesOnly?.includes(each))) continue
           expect(statement.typeOnly, `${file}: ${statement.source}`).toBe(true)
         }
       }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
+import { serializeSnapshot } from '@ff/client'
 import { createManagement, SYSTEM } from '@ff/management/node'
 import { createFlagServer } from '@ff/server'
 import { attachWebSocket, toNodeHandler } from '@ff/server/node'
@@ -29,17 +30,18 @@ const server = createServer((request, response) => {
   })
 })
 
+// #region snapshot
 /** Returns the page for a context. It contains the values, so that it shows them immediately. */
 async function pageFor(context: { kind: string; key: string; plan: string }): Promise<string> {
-  const bootstrap = { flags: shopFlags.allFrom(await flags.all(live, context)) }
-  const data = JSON.stringify({ sdkKey, context, bootstrap }).replaceAll('<', '\\u003c')
+  const snapshot = await flags.snapshot(live, context)
   return `<!doctype html>
 <title>Shop</title>
 <link rel="icon" href="data:,">
-<body><button></button>
-<script type="application/json" id="flags">${data}</script>
+<body data-key="${sdkKey}"><button></button>
+<script type="application/json" id="flags">${serializeSnapshot(snapshot)}</script>
 <script type="module" src="/page.js"></script>`
 }
+// #endregion
 
 attachWebSocket(server, flags)
 server.listen(Number(process.env['PORT'] ?? 3000), () => {

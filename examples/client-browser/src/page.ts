@@ -2,15 +2,12 @@
 import { createFlagClient, localStorageCache } from '@ff/client'
 import { shopFlags } from './flags.ts'
 
-const { sdkKey, context, bootstrap } = JSON.parse(
-  document.querySelector('#flags')?.textContent ?? '',
-)
 const client = createFlagClient({
   url: `${location.origin}/flags`,
-  sdkKey,
+  sdkKey: document.body.dataset['key'] ?? '',
   flags: shopFlags,
-  context,
-  bootstrap,
+  context: { kind: 'user', key: 'user-1', plan: 'pro' },
+  bootstrap: JSON.parse(document.querySelector('#flags')?.textContent ?? ''),
   cache: localStorageCache(),
 })
 

@@ -1,11 +1,12 @@
 import type { EvaluationContext } from '@ff/core'
 import type { FlagTypes } from '@ff/core/flag-types'
+import type { FlagSnapshot } from '@ff/protocol/snapshot'
 import type { Clock } from './connection/alarms.ts'
 import type { ConnectionFailure, ConnectionState } from './connection/connection-state.ts'
 import type { Transport } from './connection/ladder.ts'
 import type { Lifecycle } from './connection/platform.ts'
 import type { ClientSocketConstructor, Fetch } from './transports/transport.ts'
-import type { FlagDetail, FlagSnapshot, ValueSource } from './values/flag-detail.ts'
+import type { FlagDetail, ValueSource } from './values/flag-detail.ts'
 import type { FlagCache } from './values/value-cache.ts'
 
 /** The values that a client had when `FlagClient.ready` resolved. */
@@ -43,7 +44,7 @@ export interface FlagClient<Values> {
    * `setContext` waits for the server, the values of the previous context are returned.
    */
   value<Key extends keyof Values & string>(key: Key, fallback?: Values[Key]): Values[Key]
-  /** Returns the same value as `value`, with its origin. */
+  /** Returns the same value as `value`, with its origin. Equal details are the same object. */
   detail<Key extends keyof Values & string>(
     key: Key,
     fallback?: Values[Key],
@@ -78,6 +79,7 @@ export interface FlagClient<Values> {
    * (default 5,000) at the latest.
    */
   ready(options?: { readonly timeoutMs?: number }): Promise<Readiness>
+  /** The state of the client: the same object until something in it changes. */
   readonly status: ClientStatus
   /** Returns the current values. A frozen view of a local client returns the values that it keeps. */
   snapshot(): FlagSnapshot
@@ -85,7 +87,9 @@ export interface FlagClient<Values> {
   freeze(): void
   /** Ends `freeze`. Listeners are called for each flag with a changed value. */
   unfreeze(): void
-  /** Ends the connection and all timers. Values remain available. */
+  /** Connects a client that was created with `connect: false`, or that was closed. */
+  connect(): void
+  /** Ends the connection and all timers. Values remain available. `connect` opens it again. */
   close(): void
 }
 
@@ -105,6 +109,11 @@ export interface FlagClientOptions<Values> {
   readonly bootstrap?: FlagSnapshot
   /** The store of the last values of each context. By default, values are not stored. */
   readonly cache?: FlagCache
+  /**
+   * `false` if the client connects only when `connect` is called, for example because it is created
+   * while a page is rendered. Until then, its connection is `idle`.
+   */
+  readonly connect?: boolean
   /** The transport. The default `auto` uses the best transport that works. */
   readonly transport?: Transport | 'auto'
   /**

@@ -1,13 +1,11 @@
 import type { FlagType } from '@ff/core/flag-types'
+import { contextTextOf, type FlagSnapshot, isObject, textHash } from '@ff/protocol/snapshot'
 import type { FlagClientOptions } from './client-interface.ts'
 import type { Address } from './connection/address.ts'
 import { type Alarms, createAlarms } from './connection/alarms.ts'
 import type { ConnectionFailure } from './connection/connection-state.ts'
 import { type Platform, platformWith } from './connection/platform.ts'
-import { contextTextOf } from './json/context-text.ts'
-import { isObject, isVersion } from './json/json.ts'
-import { textHash } from './json/text-hash.ts'
-import type { FlagSnapshot } from './values/flag-detail.ts'
+import { isVersion } from './json/json.ts'
 import {
   changedState,
   createFlagStore,
@@ -53,7 +51,7 @@ export function createClientState<Values>(
   const state: ClientState = {
     store: createFlagStore({
       types,
-      overrides: overridesIn(String(overrides ?? ''), types),
+      overrides: overrides ? overridesIn(String(overrides), types) : new Map(),
       report,
       invalidContext: contextText ? undefined : 'client',
     }),

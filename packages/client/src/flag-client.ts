@@ -1,3 +1,4 @@
+import { contextTextOf } from '@ff/protocol/snapshot'
 import type { ClientStatus, FlagClient, FlagClientOptions, Readiness } from './client-interface.ts'
 import {
   type ClientState,
@@ -12,8 +13,7 @@ import {
 } from './client-state.ts'
 import { addressIn } from './connection/address.ts'
 import { closeConnection, openConnection, refresh, stateOf } from './connection/connection.ts'
-import type { Connection } from './connection/connection-state.ts'
-import { contextTextOf } from './json/context-text.ts'
+import { type Connection, createConnection } from './connection/connection-state.ts'
 import { READINESS } from './readiness.ts'
 import { readingMethods } from './reading-methods.ts'
 import { noValues, setState } from './values/flag-store.ts'
@@ -26,15 +26,15 @@ interface ConnectedState extends ClientState {
 const READY_TIMEOUT_MS = 5000
 
 /**
- * Creates a client, which connects immediately. Throws a `TypeError` if `url` does not begin with
+ * Creates a client, which connects immediately unless `connect` is `false`. Throws a `TypeError` if `url` does not begin with
  * `http` or has a password, a query or a fragment, or if `sdkKey` is empty or has other characters
  * than letters, digits, `_` and `-`. Afterwards, nothing throws or rejects.
  */
 export function createFlagClient<Values>(options: FlagClientOptions<Values>): FlagClient<Values> {
   const address = addressIn(options)
-  const { transport = 'auto' } = options
+  const { connect = true, transport = 'auto' } = options
   const state = createClientState(options, address)
-  const connection = openConnection({
+  const connection = createConnection({
     ...state,
     url: address.url,
     subscription: toSubscription(state.sync),
@@ -44,6 +44,7 @@ export function createFlagClient<Values>(options: FlagClientOptions<Values>): Fl
     onCurrent: () => useAnswer(state),
     onFailure: (failure) => noteFailure(state, failure),
   })
+  if (connect) openConnection(connection)
   const connected = { ...state, connection }
   const client = {
     ...readingMethods(state.store),
@@ -53,6 +54,7 @@ export function createFlagClient<Values>(options: FlagClientOptions<Values>): Fl
     setContext: (context: unknown) => changeContext(connected, context),
     reset: (context: unknown) => changeContext(connected, context, true),
     ready: (ready?: { readonly timeoutMs?: number }) => whenReady(connected, ready?.timeoutMs),
+    connect: () => openConnection(connection),
     close: () => close(connected),
   }
   // The compiler cannot derive `Values` from the keys of a map.
@@ -61,7 +63,7 @@ export function createFlagClient<Values>(options: FlagClientOptions<Values>): Fl
 
 function statusOf({ store, sync, connection }: ConnectedState): ClientStatus {
   const { source, version, updatedAt, contextText } = store.shown
-  return {
+  return store.keep(undefined, {
     source,
     isOfContext: contextText === sync.contextText,
     isCurrent: connection.isCurrent && store.shown === store.current,
@@ -69,7 +71,7 @@ function statusOf({ store, sync, connection }: ConnectedState): ClientStatus {
     updatedAt,
     connection: stateOf(connection),
     failure: connection.failure,
-  }
+  })
 }
 
 async function changeContext(

@@ -1,3 +1,4 @@
+export { type FlagSnapshot, serializeSnapshot } from '@ff/protocol/snapshot'
 export type {
   ClientStatus,
   FlagClient,
@@ -20,7 +21,6 @@ export type {
 export type {
   ClientErrorCode,
   FlagDetail,
-  FlagSnapshot,
   ValueSource,
 } from './values/flag-detail.ts'
 export { type FlagCache, localStorageCache, memoryCache } from './values/value-cache.ts'

@@ -1,5 +1,6 @@
 import type { EvaluationContext, Extensions } from '@ff/core'
 import type { FlagTypes } from '@ff/core/flag-types'
+import type { FlagSnapshot } from '@ff/protocol/snapshot'
 import type { ClientStatus, FlagClient, Readiness, Unsubscribe } from './client-interface.ts'
 import type { Clock } from './connection/alarms.ts'
 import type { Transport } from './connection/ladder.ts'
@@ -7,7 +8,6 @@ import type { FlagSetSource } from './local/flag-set-sources.ts'
 import type { FlagSetListener } from './local/listeners.ts'
 import type { LocalDetail } from './local/local-detail.ts'
 import type { ClientSocketConstructor, Fetch } from './transports/transport.ts'
-import type { FlagSnapshot } from './values/flag-detail.ts'
 import type { FlagCache } from './values/value-cache.ts'
 
 /** The options of a local client. The platform's own parts are the defaults of the last four. */
@@ -105,6 +105,7 @@ export interface LocalClient<Values> {
    * all sources were called; but after `timeoutMs` (default 5,000) at the latest.
    */
   ready(options?: { readonly timeoutMs?: number }): Promise<Readiness>
+  /** The state of the client: the same object until something in it changes. */
   readonly status: LocalStatus
   /**
    * Ends the connection and all timers. Flags can still be evaluated. Resolves when the last

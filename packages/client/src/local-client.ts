@@ -1,11 +1,11 @@
 import { clientView } from '@ff/core/all-flags'
 import type { FlagType } from '@ff/core/flag-types'
+import { contextTextOf, type FlagSnapshot, toSnapshot } from '@ff/protocol/snapshot'
 import type { Readiness } from './client-interface.ts'
 import { addressIn } from './connection/address.ts'
 import { closeConnection, openConnection, stateOf } from './connection/connection.ts'
+import { createConnection } from './connection/connection-state.ts'
 import { platformWith } from './connection/platform.ts'
-import { contextTextOf } from './json/context-text.ts'
-import { textHash } from './json/text-hash.ts'
 import { readSources, SOURCES } from './local/flag-set-sources.ts'
 import { followSteps, STEP } from './local/flag-set-state.ts'
 import { toSubscription } from './local/flag-set-sync.ts'
@@ -26,7 +26,7 @@ import { abandonReports, CLOSE_TIMEOUT_MS, closeReporter } from './local/usage-r
 import type { LocalClient, LocalClientOptions, LocalStatus } from './local-client-interface.ts'
 import { createLocalView } from './local-view.ts'
 import { READINESS } from './readiness.ts'
-import type { FlagSnapshot } from './values/flag-detail.ts'
+import { createKeep } from './values/kept.ts'
 import { addListener, callWatchers } from './values/listening.ts'
 import { reportTo } from './values/reporting.ts'
 
@@ -48,7 +48,7 @@ export function createLocalClient<Values>(
   const { platform, url } = state.options
   loadCached(state)
   if (sources.includes('server')) {
-    state.connection = openConnection({
+    state.connection = createConnection({
       url,
       platform,
       transport,
@@ -67,6 +67,7 @@ export function createLocalClient<Values>(
     })
     // A socket sends no whole flag set.
     state.connection.needsRequest = state.sync.held === undefined
+    openConnection(state.connection)
   }
   void read(state, sources)
   // The compiler cannot derive `Values` from the keys of a map.
@@ -114,12 +115,14 @@ function methodsOf(state: LocalState): LocalClient<Readonly<Record<string, unkno
   const subscribe = (key: unknown, listener?: FlagSetListener) =>
     addSubscription(state, key, listener)
   const ready = (wait?: { readonly timeoutMs?: number }) => whenReady(state, wait)
+  const keep = createKeep()
+  const status = () => keep(undefined, statusOf(state))
   const snapshot = (context: unknown, by = evaluator) => snapshotOf(state, context, by)
   const view = {
     evaluator,
     subscribe: (listener: FlagSetListener) => subscribe(listener),
     watch: (listener: () => void) => addListener(state.watchers, listener),
-    status: () => statusOf(state),
+    status,
     ready,
     snapshot,
     report: options.report,
@@ -135,7 +138,7 @@ function methodsOf(state: LocalState): LocalClient<Readonly<Record<string, unkno
     watch: view.watch,
     ready,
     get status() {
-      return statusOf(state)
+      return status()
     },
     close() {
       closed ??= close(state)
@@ -169,13 +172,8 @@ function snapshotOf(
     // The view of an earlier flag set is not reused, because it can have the same version after a restore.
     const view = clientViews.get(flagSet) ?? clientView(flagSet)
     clientViews.set(flagSet, view)
-    const { version } = view
-    const text = contextTextOf(context)
-    return {
-      flags: evaluator.valuesOf(view, context) as FlagSnapshot['flags'],
-      ...(version > 0 && { version }),
-      ...(text !== undefined && { context: textHash(text) }),
-    }
+    const flags = evaluator.valuesOf(view, context) as FlagSnapshot['flags']
+    return toSnapshot(flags, view.version, contextTextOf(context))
   } catch (error) {
     options.report(error)
     return { flags: {} }

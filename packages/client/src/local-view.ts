@@ -1,7 +1,9 @@
+import type { FlagSnapshot } from '@ff/protocol/snapshot'
 import type { ClientStatus, FlagClient, Readiness, Unsubscribe } from './client-interface.ts'
 import type { FlagSetListener } from './local/listeners.ts'
 import { isContext, type LocalEvaluator } from './local/local-evaluator.ts'
-import type { ClientErrorCode, FlagDetail, FlagSnapshot } from './values/flag-detail.ts'
+import type { ClientErrorCode, FlagDetail } from './values/flag-detail.ts'
+import { createKeep, type Keep } from './values/kept.ts'
 import { addListener, attempt, callWatchers, type Watchers } from './values/listening.ts'
 
 /** The parts of a local client that its views need. */
@@ -32,6 +34,8 @@ interface LocalView extends LocalViewOptions {
   isClosed: boolean
   readonly subscribers: Map<string, Subscribers>
   readonly watchers: Watchers
+  /** Keeps the identity of the status and of details. */
+  readonly keep: Keep
   /** Removes the listeners of this view from the local client; `undefined` if there are none. */
   unfollow: Unsubscribe | undefined
 }
@@ -60,16 +64,17 @@ export function createLocalView(
     isClosed: false,
     subscribers: new Map(),
     watchers: new Set(),
+    keep: createKeep(),
     unfollow: undefined,
   }
   if (view.compute === undefined) setContext(view, context)
   return {
     value: (key, fallback) => valueIn(view, key, fallback),
-    detail: (key, fallback) => detailOf(view, key, fallback),
+    detail: (key, fallback) => view.keep(key, detailOf(view, key, fallback)),
     subscribe: (key, listener) => subscribe(view, key, listener),
     watch: (listener) => watch(view, listener),
     get status() {
-      return statusOf(view)
+      return view.keep(undefined, statusOf(view))
     },
     setContext: async (next) => setContext(view, next),
     reset: async (next) => reset(view, next),
@@ -82,6 +87,7 @@ export function createLocalView(
       view.frozen = undefined
       callSubscribers(view)
     },
+    connect: () => connect(view),
     close: () => close(view),
   }
 }
@@ -159,8 +165,7 @@ function reset(view: LocalView, context: unknown): void {
 }
 
 function subscribe(view: LocalView, key: string, callback: (value: unknown) => void): Unsubscribe {
-  const { subscribers, isClosed } = view
-  if (isClosed) return () => {}
+  const { subscribers } = view
   follow(view)
   const known = subscribers.get(key) ?? { value: valueIn(view, key), listeners: new Set() }
   subscribers.set(key, known)
@@ -169,23 +174,22 @@ function subscribe(view: LocalView, key: string, callback: (value: unknown) => v
     remove()
     if (known.listeners.size > 0 || subscribers.get(key) !== known) return
     subscribers.delete(key)
-    unfollow(view)
+    unfollowIfUnused(view)
   }
 }
 
 function watch(view: LocalView, callback: () => void): Unsubscribe {
-  if (view.isClosed) return () => {}
   follow(view)
   const remove = addListener(view.watchers, callback)
   return () => {
     remove()
-    unfollow(view)
+    unfollowIfUnused(view)
   }
 }
 
 /** Calls the listeners of the view after changes of the local client. */
 function follow(view: LocalView): void {
-  if (view.unfollow) return
+  if (view.unfollow || view.isClosed) return
   const unsubscribe = view.subscribe((keys) => callSubscribers(view, keys))
   const unwatch = view.watch(() => callWatchers(view))
   view.unfollow = () => {
@@ -194,25 +198,37 @@ function follow(view: LocalView): void {
   }
 }
 
-/** Ends `follow` if the view has no listeners. */
+/** Ends `follow`. */
 function unfollow(view: LocalView): void {
-  if (view.subscribers.size > 0 || view.watchers.size > 0) return
   view.unfollow?.()
   view.unfollow = undefined
 }
 
+function hasListeners({ subscribers, watchers }: LocalView): boolean {
+  return subscribers.size > 0 || watchers.size > 0
+}
+
+function unfollowIfUnused(view: LocalView): void {
+  if (!hasListeners(view)) unfollow(view)
+}
+
+function connect(view: LocalView): void {
+  if (!view.isClosed) return
+  view.isClosed = false
+  if (hasListeners(view)) follow(view)
+  callSubscribers(view)
+}
+
 function close(view: LocalView): void {
   view.isClosed = true
-  view.subscribers.clear()
-  callWatchers(view)
-  view.watchers.clear()
   unfollow(view)
+  callWatchers(view)
 }
 
 /** Calls the listeners of the flags in `keys`, or of all flags, whose values have changed. */
 function callSubscribers(view: LocalView, keys?: readonly string[]): void {
-  const { subscribers, frozen } = view
-  if (frozen) return
+  const { subscribers, frozen, isClosed } = view
+  if (frozen || isClosed) return
   const changed: [Subscribers, unknown][] = []
   for (const key of keys ?? [...subscribers.keys()]) {
     const known = subscribers.get(key)

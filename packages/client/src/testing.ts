@@ -2,6 +2,7 @@ import type { FlagTypes } from '@ff/core/flag-types'
 import type { FlagClient } from './client-interface.ts'
 import { readingMethods } from './reading-methods.ts'
 import { changedState, createFlagStore, type FlagStore, setState } from './values/flag-store.ts'
+import { callWatchers } from './values/listening.ts'
 
 /** A client whose values are set by a test. It has no connection. */
 export interface TestClient<Values> extends FlagClient<Values> {
@@ -24,6 +25,10 @@ export function createTestClient<Values>(
     invalidContext: undefined,
   })
   let isOpen = true
+  const setOpen = (next: boolean) => {
+    isOpen = next
+    callWatchers(store)
+  }
   const set = (changes: object) => {
     if (isOpen) setValues(store, changes)
   }
@@ -35,7 +40,7 @@ export function createTestClient<Values>(
       const { source, version, updatedAt } = store.shown
       const connection = isOpen ? 'socket' : 'closed'
       const state = { isOfContext: true, isCurrent: isOpen, connection } as const
-      return { source, ...state, version, updatedAt, failure: undefined }
+      return store.keep(undefined, { source, ...state, version, updatedAt, failure: undefined })
     },
     setContext: () => Promise.resolve(),
     async reset() {
@@ -43,9 +48,8 @@ export function createTestClient<Values>(
       setState(store, store.current)
     },
     ready: () => Promise.resolve('live'),
-    close() {
-      isOpen = false
-    },
+    connect: () => setOpen(true),
+    close: () => setOpen(false),
   }
   // The compiler cannot derive `Values` from the keys of a map.
   return client as unknown as TestClient<Values>

@@ -1,7 +1,7 @@
+import { textHash } from '@ff/protocol/snapshot'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { FlagCache } from '../src/index.ts'
 import { createFlagClient, memoryCache } from '../src/index.ts'
-import { textHash } from '../src/json/text-hash.ts'
 import { seededRandom, settle } from './fake-time.ts'
 import { createScene, flags } from './scene.ts'
 

@@ -26,6 +26,7 @@ it('@ff/client exports exactly the listed names', () => {
     'createFlagClient',
     'localStorageCache',
     'memoryCache',
+    'serializeSnapshot',
   ])
   expect(Object.keys(testing)).toEqual(['createTestClient'])
   expect(Object.keys(local)).toEqual(['createLocalClient'])

@@ -78,11 +78,16 @@ it('Watchers of a local client and of its views are called for each change.', as
 it('Watchers of a test client are called for each change.', () => {
   const client = createTestClient(flags)
   const seen: unknown[] = []
-  client.watch(() => seen.push(client.value('theme')))
+  client.watch(() => seen.push([client.value('theme'), client.status.connection]))
   client.set({ theme: 'dark' })
   client.close()
   client.set({ theme: 'light' })
-  expect(seen).toEqual(['dark'])
+  client.connect()
+  expect(seen).toEqual([
+    ['dark', 'socket'],
+    ['dark', 'closed'],
+    ['dark', 'socket'],
+  ])
 })
 
 it('Without defined flags, a client has the values of all flags.', async () => {

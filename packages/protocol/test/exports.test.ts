@@ -2,11 +2,22 @@ import { expect, it } from 'vitest'
 import manifest from '../package.json' with { type: 'json' }
 import * as management from '../src/management.ts'
 import * as sdk from '../src/sdk.ts'
+import * as snapshot from '../src/snapshot.ts'
 
 it('@ff/protocol has exactly the documented entries', () => {
-  const entries = ['./sdk', './management', './package.json']
+  const entries = ['./sdk', './snapshot', './management', './package.json']
   expect(Object.keys(manifest.exports)).toEqual(entries)
   expect(Object.keys(manifest.publishConfig.exports)).toEqual(entries)
+})
+
+it('@ff/protocol/snapshot exports exactly the listed names', () => {
+  expect(Object.keys(snapshot).sort()).toEqual([
+    'contextTextOf',
+    'isObject',
+    'serializeSnapshot',
+    'textHash',
+    'toSnapshot',
+  ])
 })
 
 it('@ff/protocol/management exports exactly the listed names', () => {

@@ -1,5 +1,6 @@
 import type { EvaluationContext, EvaluationDetail, FlagValue } from '@ff/core'
 import { type FlagValues, SDK_PATHS } from '@ff/protocol/sdk'
+import type { FlagSnapshot } from '@ff/protocol/snapshot'
 import type { Client } from './access/client.ts'
 import { spreadSeconds } from './access/connection-throttle.ts'
 import { RequestLimiter } from './access/rate-limit.ts'
@@ -194,6 +195,15 @@ export class FlagServer<As = unknown> {
    */
   all(environment: EnvironmentRef, context: EvaluationContext): Promise<FlagValues> {
     return this.#evaluator.all(environment, context)
+  }
+
+  /**
+   * Returns the values of all flags that clients can see, with the version and the hash of the
+   * context, for the option `bootstrap` of a client in a page. Never throws or rejects; without
+   * flags if they cannot be evaluated; see `value`.
+   */
+  snapshot(environment: EnvironmentRef, context: EvaluationContext): Promise<FlagSnapshot> {
+    return this.#evaluator.snapshot(environment, context)
   }
 
   /**

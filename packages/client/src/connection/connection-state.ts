@@ -1,12 +1,12 @@
 import type { Stop, Subscription } from '../transports/transport.ts'
 import type { Alarms } from './alarms.ts'
-import type { Ladder, Transport } from './ladder.ts'
+import { createLadder, type Ladder, type Transport } from './ladder.ts'
 import type { Platform } from './platform.ts'
 
 /**
  * The state of a client's connection: the transport that keeps the values current; `connecting`;
  * `waiting` until the next attempt after a failure; `offline` while the platform has no network;
- * `hidden` after the page was hidden for two minutes; or `closed`.
+ * `hidden` after the page was hidden for two minutes; `idle` if it was never started; or `closed`.
  */
 export type ConnectionState =
   | 'socket'
@@ -16,6 +16,7 @@ export type ConnectionState =
   | 'waiting'
   | 'offline'
   | 'hidden'
+  | 'idle'
   | 'closed'
 
 /**
@@ -42,7 +43,7 @@ export interface ConnectionOptions {
    * function of the connection.
    */
   readonly onCurrent: () => void
-  /** Called after each failure, and without one when the connection pauses. */
+  /** Called after each failure, and without one when the connection starts or pauses. */
   readonly onFailure: (failure?: ConnectionFailure) => void
 }
 
@@ -73,7 +74,7 @@ export interface Connection extends ConnectionOptions {
   pauseMs: number
   /** `true` if a request must precede the socket. */
   needsRequest?: boolean
-  paused?: 'offline' | 'hidden' | 'closed' | undefined
+  paused?: 'offline' | 'hidden' | 'idle' | 'closed' | undefined
   failure?: ConnectionFailure | undefined
   /** The number of successive failures. */
   failures: number
@@ -89,5 +90,29 @@ export interface Connection extends ConnectionOptions {
   requestsWork?: boolean
   /** The time until which failures are not reported, because the platform is back from a pause. */
   quietUntil: number
-  unsubscribe: () => void
+  /** Ends the calls of the lifecycle's listener; absent while the connection is idle or closed. */
+  unsubscribe?: (() => void) | undefined
+}
+
+/** Creates a connection that is idle. */
+export function createConnection(options: ConnectionOptions): Connection {
+  const { platform, transport } = options
+  const transports: readonly Transport[] =
+    transport === 'auto' ? ['socket', 'long-poll', 'request'] : [transport]
+  return {
+    ...options,
+    ladder: createLadder(
+      transports.filter((each) => (each === 'socket' ? platform.webSocket : platform.fetch)),
+    ),
+    isCurrent: false,
+    failures: 0,
+    healthyAt: Infinity,
+    lostAt: -Infinity,
+    notBefore: 0,
+    requestedAt: 0,
+    pauseMs: 0,
+    causes: new Set(),
+    quietUntil: 0,
+    paused: 'idle',
+  }
 }

@@ -10,9 +10,9 @@ import type {
   SubscriptionResponse,
 } from '../transports/transport.ts'
 import { MIN_DELAY_MS } from './backoff.ts'
-import type { Connection, ConnectionOptions, ConnectionState } from './connection-state.ts'
+import type { Connection, ConnectionState } from './connection-state.ts'
 import { delayAfter, hasRequests } from './failures.ts'
-import { createLadder, planClimb, type Transport, toTop, transportOf } from './ladder.ts'
+import { planClimb, toTop, transportOf } from './ladder.ts'
 import { pauseAfter } from './poll-pause.ts'
 
 /** The types ensure that the constants are those of the protocol, without importing all of them. */
@@ -37,35 +37,21 @@ const ONLINE_SPREAD_MS = 1000
 /** The time after a pause in which the network of the platform may not work yet. */
 const RETURN_MS = 10_000
 
-/** Creates a connection and starts it. */
-export function openConnection(options: ConnectionOptions): Connection {
-  const { platform, transport } = options
-  const transports: readonly Transport[] =
-    transport === 'auto' ? ['socket', 'long-poll', 'request'] : [transport]
-  const connection: Connection = {
-    ...options,
-    ladder: createLadder(
-      transports.filter((each) => (each === 'socket' ? platform.webSocket : platform.fetch)),
-    ),
-    isCurrent: false,
-    failures: 0,
-    healthyAt: Infinity,
-    lostAt: -Infinity,
-    notBefore: 0,
-    requestedAt: 0,
-    pauseMs: 0,
-    causes: new Set(),
-    quietUntil: 0,
-    unsubscribe: platform.lifecycle.subscribe(() => followLifecycle(connection)),
-  }
+/** Starts a connection that is idle or closed. */
+export function openConnection(connection: Connection): void {
+  if (connection.unsubscribe) return
+  connection.paused = undefined
+  const { lifecycle } = connection.platform
+  connection.unsubscribe = lifecycle.subscribe(() => followLifecycle(connection))
   wait(connection, 0)
   followLifecycle(connection)
-  return connection
+  connection.onFailure()
 }
 
-/** Ends the connection. It cannot be opened again. */
+/** Ends the connection until it is opened again. */
 export function closeConnection(connection: Connection): void {
-  connection.unsubscribe()
+  connection.unsubscribe?.()
+  connection.unsubscribe = undefined
   connection.alarms.clear(HIDE)
   pause(connection, 'closed')
 }

@@ -1,8 +1,3 @@
-/** Returns `true` for an object that is not an array. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** Returns `true` for a version of a flag set: an integer from 0. */
 export function isVersion(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0

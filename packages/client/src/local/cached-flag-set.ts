@@ -1,5 +1,5 @@
-import { isObject, isVersion } from '../json/json.ts'
-import { textHash } from '../json/text-hash.ts'
+import { isObject, textHash } from '@ff/protocol/snapshot'
+import { isVersion } from '../json/json.ts'
 import type { HeldFlagSet, WholeDefinition } from './held-flag-set.ts'
 
 /** A stored flag set. */

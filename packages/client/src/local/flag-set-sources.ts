@@ -1,5 +1,6 @@
+import { isObject } from '@ff/protocol/snapshot'
 import type { Alarms } from '../connection/alarms.ts'
-import { isObject, isVersion } from '../json/json.ts'
+import { isVersion } from '../json/json.ts'
 import type { WholeDefinition } from './held-flag-set.ts'
 
 /**

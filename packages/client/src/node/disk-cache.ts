@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { textHash } from '../json/text-hash.ts'
+import { textHash } from '@ff/protocol/snapshot'
 import type { FlagCache } from '../values/value-cache.ts'
 
 let files = 0

@@ -1,4 +1,5 @@
-import { isObject, jsonIn } from '../json/json.ts'
+import { isObject } from '@ff/protocol/snapshot'
+import { jsonIn } from '../json/json.ts'
 import type { ClientSocket, ClientSocketConstructor, OnEnd, Stop } from './transport.ts'
 
 interface SocketListeners {

@@ -1,5 +1,3 @@
-import type { FlagValues } from '@ff/core'
-
 /**
  * The origin of values: a response of the server, the cache, the option `bootstrap`, or the
  * fallbacks of the flags.
@@ -31,13 +29,4 @@ export interface FlagDetail<Value> {
   /** `ERROR` if there is an error code. */
   readonly reason?: 'ERROR'
   readonly errorCode?: ClientErrorCode
-}
-
-/** The values of a context as JSON. The option `bootstrap` accepts it. */
-export interface FlagSnapshot {
-  readonly flags: FlagValues
-  /** The version of the flag set; absent if it is not known. */
-  readonly version?: number
-  /** The hash of the context of the values; absent if it is not known. */
-  readonly context?: string
 }

@@ -1,7 +1,8 @@
 import type { FlagValues, JsonValue } from '@ff/core'
 import type { FlagType } from '@ff/core/flag-types'
-import { textHash } from '../json/text-hash.ts'
-import type { ClientErrorCode, FlagDetail, FlagSnapshot, ValueSource } from './flag-detail.ts'
+import { type FlagSnapshot, toSnapshot } from '@ff/protocol/snapshot'
+import type { ClientErrorCode, FlagDetail, ValueSource } from './flag-detail.ts'
+import { createKeep, type Keep } from './kept.ts'
 import { addListener, attempt, callWatchers, type Watchers } from './listening.ts'
 
 /** The values of one context. A state never changes; an update creates the next one. */
@@ -47,6 +48,8 @@ export interface FlagStore {
   /** The functions that are called after each change of the values or the status. */
   readonly watchers: Watchers
   readonly report: (error: unknown) => void
+  /** Keeps the identity of the status and of details. */
+  readonly keep: Keep
 }
 
 /** Creates a store without values. */
@@ -61,6 +64,7 @@ export function createFlagStore(
     isFrozen: false,
     subscribers: new Map(),
     watchers: new Set(),
+    keep: createKeep(),
   }
 }
 
@@ -127,8 +131,12 @@ export function shownValue(store: FlagStore, key: string, fallback?: unknown): u
   return fallback === undefined ? types.get(key)?.fallback : fallback
 }
 
-/** Returns the value of a flag with its origin. */
+/** Returns the value of a flag with its origin. Equal details are the same object. */
 export function detailOf(store: FlagStore, key: string, fallback?: unknown): FlagDetail<unknown> {
+  return store.keep(key, freshDetail(store, key, fallback))
+}
+
+function freshDetail(store: FlagStore, key: string, fallback: unknown): FlagDetail<unknown> {
   const { overrides, shown, invalidContext } = store
   const { version, source, values, faults } = shown
   const value = shownValue(store, key, fallback)
@@ -157,9 +165,6 @@ export function subscribe(
 export function snapshotOf({ current }: FlagStore): FlagSnapshot {
   const { contextText, version, values, faults } = current
   const served = [...values].filter(([key]) => faults.get(key) !== 'FLAG_NOT_FOUND')
-  return {
-    flags: Object.fromEntries(served) as Record<string, JsonValue> satisfies FlagValues,
-    ...(version && { version }),
-    ...(contextText && { context: textHash(contextText) }),
-  }
+  const flags = Object.fromEntries(served) as Record<string, JsonValue> satisfies FlagValues
+  return toSnapshot(flags, version, contextText)
 }

@@ -3,7 +3,7 @@ import { jsonIn } from '../json/json.ts'
 
 const PREFIX = 'ff.'
 
-/** The global that all platforms have. */
+/** A global that most platforms have. */
 declare const URLSearchParams: new (
   query: string,
 ) => Iterable<readonly [name: string, text: string]>

@@ -1,5 +1,5 @@
-import { isObject, isVersion, jsonIn } from '../json/json.ts'
-import { textHash } from '../json/text-hash.ts'
+import { isObject, textHash } from '@ff/protocol/snapshot'
+import { isVersion, jsonIn } from '../json/json.ts'
 import { reportNew } from './reporting.ts'
 
 /** A store of texts by name, such as `localStorage` or React Native's AsyncStorage. */

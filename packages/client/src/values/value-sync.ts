@@ -4,7 +4,8 @@ import type {
   SDK_KEY_HEADER,
   SDK_PATHS,
 } from '@ff/protocol/sdk'
-import { isObject, isVersion } from '../json/json.ts'
+import { isObject } from '@ff/protocol/snapshot'
+import { isVersion } from '../json/json.ts'
 import type { Receipt, Subscription } from '../transports/transport.ts'
 import type { FlagChanges } from './flag-store.ts'
 

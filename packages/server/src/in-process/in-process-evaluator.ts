@@ -10,6 +10,7 @@ import {
 } from '@ff/core'
 import { valuesOf } from '@ff/core/all-flags'
 import type { FlagValues } from '@ff/protocol/sdk'
+import { contextTextOf, type FlagSnapshot, toSnapshot } from '@ff/protocol/snapshot'
 import type { Storage } from '@ff/storage'
 import type { FlagSetScope } from '../access/scope.ts'
 import { detailTimed, evaluateTimed } from '../evaluation/evaluated.ts'
@@ -131,6 +132,18 @@ export class InProcessEvaluator {
     return this.#evaluateAll(this.#find(ref) ?? (await this.#load(ref)), context)
   }
 
+  /** See `FlagServer.snapshot`. */
+  async snapshot(ref: EnvironmentRef, context: EvaluationContext): Promise<FlagSnapshot> {
+    try {
+      const loaded = this.#find(ref, 'client') ?? (await this.#loadInTime(ref, 'client'))
+      const flags = this.#evaluateAll(loaded, context)
+      return toSnapshot(flags, loaded.flagSet.version, contextTextOf(context))
+    } catch (error) {
+      this.#log('', faultOf(error))
+      return { flags: {} }
+    }
+  }
+
   #evaluateAll({ scope, flagSet }: Loaded, given: EvaluationContext): FlagValues {
     const { usage, clock } = this.#options
     const context = parseContext(given)
@@ -156,26 +169,26 @@ export class InProcessEvaluator {
   }
 
   /** Returns what is loaded; `undefined` if the server or the flag set must be loaded first. */
-  #find(ref: EnvironmentRef): Loaded | undefined {
+  #find(ref: EnvironmentRef, kind: FlagSetScope['kind'] = 'server'): Loaded | undefined {
     const { isReady, cache } = this.#options
     const environmentId = isReady() ? this.#environments.find(ref) : undefined
     if (environmentId === undefined) return undefined
-    const scope: FlagSetScope = { environmentId, kind: 'server' }
+    const scope: FlagSetScope = { environmentId, kind }
     const flagSet = cache.find(scope)
     return flagSet && { scope, flagSet }
   }
 
-  async #load(ref: EnvironmentRef): Promise<Loaded> {
+  async #load(ref: EnvironmentRef, kind: FlagSetScope['kind'] = 'server'): Promise<Loaded> {
     const { start, cache } = this.#options
     await start()
     const environmentId = await this.#environments.resolve(ref)
-    const scope: FlagSetScope = { environmentId, kind: 'server' }
+    const scope: FlagSetScope = { environmentId, kind }
     return { scope, flagSet: await cache.get(scope) }
   }
 
-  async #loadInTime(ref: EnvironmentRef): Promise<Loaded> {
+  async #loadInTime(ref: EnvironmentRef, kind?: FlagSetScope['kind']): Promise<Loaded> {
     const { clock } = this.#options
-    const loaded = await within(this.#load(ref), { clock, ms: LOAD_WITHIN_MS })
+    const loaded = await within(this.#load(ref, kind), { clock, ms: LOAD_WITHIN_MS })
     if (loaded !== undefined) return loaded
     throw new FlagError('UNAVAILABLE', `The store did not respond within ${LOAD_WITHIN_MS} ms.`)
   }

@@ -1,3 +1,4 @@
+import { contextTextOf, textHash } from '@ff/protocol/snapshot'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createFlagServer, type FlagServer } from '../../src/flag-server.ts'
 import type { EnvironmentRef } from '../../src/index.ts'
@@ -208,6 +209,29 @@ describe('flags.all and the methods that throw', () => {
     expect(await flags.all(SHOP, USER)).toEqual({ banner: 'other' })
     expect(await flags.all({ ...SHOP, environment: 'prod' }, USER)).toEqual({})
     expect(parts.lines).toHaveLength(1)
+  })
+
+  it('A snapshot has the flags that clients can see, the version and the hash of the context', async () => {
+    const hidden = { ...textFlag('internal', 'secret'), clientVisible: false }
+    await publish(parts, live.environmentId, flagChange(hidden))
+    expect(Object.keys(await flags.all(SHOP, USER)).sort()).toEqual(['banner', 'internal'])
+    expect(await flags.snapshot(SHOP, USER)).toEqual({
+      flags: { banner: 'other' },
+      version: 2,
+      context: textHash(contextTextOf(USER) ?? ''),
+    })
+    const reordered = { plan: 'pro', key: 'user-1', kind: 'user' }
+    expect(await flags.snapshot(SHOP, reordered)).toEqual(await flags.snapshot(SHOP, USER))
+    expect((await flags.snapshot(SHOP, {})).flags).toEqual({ banner: 'hello' })
+    expect(parts.lines).toEqual([])
+  })
+
+  it('A snapshot has no flags and no version if they cannot be evaluated, and a line says why', async () => {
+    expect(await flags.snapshot({ ...SHOP, environment: 'prod' }, USER)).toEqual({ flags: {} })
+    expect(await flags.snapshot(SHOP, { kind: '' } as never)).toEqual({ flags: {} })
+    expect(parts.lines).toHaveLength(2)
+    await flags.close()
+    expect(await flags.snapshot(SHOP, USER)).toEqual({ flags: {} })
   })
 
   it('detailOrThrow and allOrThrow reject with the error', async () => {
