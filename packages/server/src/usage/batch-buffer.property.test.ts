@@ -133,6 +133,34 @@ describe('BatchBuffer', () => {
     expect([others.length, scene.written.length]).toEqual([50, 200])
   })
 
+  it('A row for a full batch buffer costs the same, however many rows and environments there are.', () => {
+    const costOf = (environments: number, rowsOfEach: number) => {
+      let calls = 0
+      const toSame = (row: Row) => {
+        calls += 1
+        return row
+      }
+      const maxRows = environments * rowsOfEach
+      const scene = bufferOf({ maxRows, coarser: [toSame, toSame] })
+      for (let owner = 0; owner < environments; owner += 1) {
+        addRows(scene, upTo(rowsOfEach), `environment-${owner}`)
+      }
+      calls = 0
+      addRows(scene, upTo(rowsOfEach * 3), 'environment-0')
+      addRows(scene, upTo(1000), 'other')
+      expect([scene.buffer.size, calls > 0]).toEqual([maxRows, true])
+      return calls / (rowsOfEach * 2 + 1000)
+    }
+    for (const [environments, rowsOfEach] of [
+      [1, 20_000],
+      [2, 10_000],
+      [1000, 20],
+      [20, 1000],
+    ] as const) {
+      expect(costOf(environments, rowsOfEach)).toBeLessThan(250)
+    }
+  })
+
   it('A full batch buffer merges rows with less detail before it drops any, and keeps their sum.', async () => {
     const step = fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.nat(400), fc.boolean())
     const property = fc.asyncProperty(fc.array(step, { maxLength: 300 }), async (steps) => {

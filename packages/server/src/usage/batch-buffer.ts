@@ -1,5 +1,6 @@
 import { isFlagError } from '@ff/core'
 import type { Logger } from '../runtime/logger.ts'
+import { BySize } from './by-size.ts'
 
 /** The options of a buffer for one kind of usage. */
 interface BatchOptions<Row> {
@@ -33,6 +34,28 @@ interface BatchOptions<Row> {
 
 /** The share of rows that may be left after a merge, so that merges are rare. */
 const MOST_LEFT = 0.9
+/** The share of the rows that must change before a merge that freed no room is tried again. */
+const RETRY_AFTER = 0.01
+
+/** The rows of an environment that are not being written. */
+interface Group<Row> {
+  readonly rows: Map<string, Row>
+  /** The number of rows that were added or dropped. */
+  changes: number
+  /** The number of changes at which a merge can free room again. */
+  retryAt: number
+  readonly size: number
+}
+
+function createGroup<Row>(): Group<Row> {
+  const rows = new Map<string, Row>()
+  return {
+    ...{ rows, changes: 0, retryAt: 0 },
+    get size() {
+      return rows.size
+    },
+  }
+}
 
 /**
  * A bounded buffer of usage rows that are not yet written to the store. If the buffer is full, rows
@@ -43,7 +66,8 @@ const MOST_LEFT = 0.9
 export class BatchBuffer<Row extends { readonly environmentId: string }> {
   readonly #options: BatchOptions<Row>
   /** The rows that are not being written, by environment and name. */
-  #pending = new Map<string, Map<string, Row>>()
+  #pending = new Map<string, Group<Row>>()
+  readonly #bySize = new BySize<Group<Row>>()
   readonly #writing = new Set<Row>()
   #size = 0
   #bytes = 0
@@ -70,7 +94,7 @@ export class BatchBuffer<Row extends { readonly environmentId: string }> {
 
   /** Returns a row that is not being written; `undefined` if there is none. */
   find(environmentId: string, name: string): Row | undefined {
-    return this.#pending.get(environmentId)?.get(name)
+    return this.#pending.get(environmentId)?.rows.get(name)
   }
 
   /** Adds a row, or drops it if there is no room. */
@@ -89,8 +113,7 @@ export class BatchBuffer<Row extends { readonly environmentId: string }> {
    * nor dropped stay in the buffer.
    */
   async flush(): Promise<void> {
-    const rows = [...this.#pending.values()].flatMap((named) => [...named.values()])
-    this.#pending = new Map()
+    const rows = this.#takePending()
     for (const row of rows) this.#writing.add(row)
     const { rowsACall } = this.#options
     for (let start = 0; start < rows.length; start += rowsACall) {
@@ -102,6 +125,14 @@ export class BatchBuffer<Row extends { readonly environmentId: string }> {
         throw error
       }
     }
+  }
+
+  /** Removes all rows that are not being written, and returns them. */
+  #takePending(): readonly Row[] {
+    const rows = [...this.#pending.values()].flatMap((group) => [...group.rows.values()])
+    this.#pending = new Map()
+    this.#bySize.clear()
+    return rows
   }
 
   async #write(batch: readonly Row[]): Promise<void> {
@@ -129,9 +160,8 @@ export class BatchBuffer<Row extends { readonly environmentId: string }> {
   #putBack(failed: readonly Row[]): void {
     const left = failed.filter((row) => this.#writing.delete(row))
     const rows = [...this.#writing, ...left]
-    const later = [...this.#pending.values()].flatMap((named) => [...named.values()])
+    const later = this.#takePending()
     this.#writing.clear()
-    this.#pending = new Map()
     for (const row of [...rows, ...later]) {
       this.#release(row)
       this.#put(row)
@@ -140,24 +170,29 @@ export class BatchBuffer<Row extends { readonly environmentId: string }> {
 
   #put(row: Row, name = this.#options.nameOf(row)): void {
     const { merge, memory } = this.#options
-    const named = this.#pending.get(row.environmentId) ?? new Map<string, Row>()
-    const known = named.get(name)
+    const group = this.#pending.get(row.environmentId) ?? createGroup<Row>()
+    const known = group.rows.get(name)
     if (known !== undefined) this.#release(known)
     const merged = known === undefined ? row : merge(known, row)
-    this.#pending.set(row.environmentId, named.set(name, merged))
+    group.rows.set(name, merged)
+    group.changes += 1
+    this.#pending.set(row.environmentId, group)
+    this.#bySize.update(group)
     this.#size += 1
     this.#bytes += memory?.bytesOf(merged) ?? 0
   }
 
   #makeRoom(row: Row): boolean {
     while (!this.#hasRoomFor(row)) {
-      let largest: Map<string, Row> = new Map()
-      for (const named of this.#pending.values()) if (named.size > largest.size) largest = named
+      const largest = this.#bySize.largest()
+      if (largest === undefined) return false
       if (this.#merge(largest)) continue
       const own = this.#pending.get(row.environmentId)?.size ?? 0
       if (largest.size <= own + 1) return false
-      for (const [name, first] of largest) {
-        largest.delete(name)
+      for (const [name, first] of largest.rows) {
+        largest.rows.delete(name)
+        largest.changes += 1
+        this.#bySize.update(largest)
         this.#drop(first)
         break
       }
@@ -166,22 +201,25 @@ export class BatchBuffer<Row extends { readonly environmentId: string }> {
   }
 
   /** Merges rows of an environment with less detail. Returns `false` if this frees no room. */
-  #merge(named: Map<string, Row>): boolean {
+  #merge(group: Group<Row>): boolean {
     const { nameOf, merge, coarser = [] } = this.#options
+    const { rows } = group
+    if (group.changes < group.retryAt) return false
     for (const toCoarser of coarser) {
       const merged = new Map<string, Row>()
-      for (const row of named.values()) {
+      for (const row of rows.values()) {
         const later = toCoarser(row)
         const name = nameOf(later)
         const earlier = merged.get(name)
         merged.set(name, earlier === undefined ? later : merge(earlier, later))
       }
-      if (merged.size > MOST_LEFT * named.size) continue
-      for (const row of named.values()) this.#release(row)
-      named.clear()
+      if (merged.size > MOST_LEFT * rows.size) continue
+      for (const row of rows.values()) this.#release(row)
+      rows.clear()
       for (const [name, row] of merged) this.#put(row, name)
       return true
     }
+    group.retryAt = group.changes + RETRY_AFTER * rows.size
     return false
   }
 
