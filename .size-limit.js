@@ -62,6 +62,30 @@ export default [
     modifyEsbuildConfig,
   },
   {
+    name: '@ff/react with the client',
+    path: 'packages/react/dist/index.js',
+    ignore: ['react'],
+    import: {
+      './packages/react/dist/index.js': '{ createFlagHooks }',
+      './packages/client/dist/index.js': '{ createFlagClient }',
+    },
+    limit: '7.4 kB',
+    brotli: true,
+    modifyEsbuildConfig,
+  },
+  {
+    name: '@ff/vue with the client',
+    path: 'packages/vue/dist/index.js',
+    ignore: ['vue'],
+    import: {
+      './packages/vue/dist/index.js': '{ createFlags }',
+      './packages/client/dist/index.js': '{ createFlagClient }',
+    },
+    limit: '7.2 kB',
+    brotli: true,
+    modifyEsbuildConfig,
+  },
+  {
     name: '@ff/openfeature/web, with the client and the web SDK of OpenFeature',
     path: 'packages/openfeature/dist/web.js',
     import: {

@@ -26,6 +26,25 @@ function programsOf(name: string): readonly string[] {
 
 /** The test files of the dashboard that use a document without rendering components. */
 const withDocument = '{src,test}/**/*.document.test.ts'
+/** The tests of @ff/react, with the React in a folder of installed packages. */
+const reactTests = (name: string, folder: string) => ({
+  extends: true as const,
+  oxc: { jsx: { runtime: 'automatic' as const } },
+  resolve: {
+    conditions: ['@ff/source', 'module', 'browser', 'development|production'],
+    alias: ['react', 'react-dom'].map((each) => ({
+      find: new RegExp(`^${each}(?=/|$)`),
+      replacement: join(import.meta.dirname, 'packages/react', folder, 'node_modules', each),
+    })),
+  },
+  test: {
+    name,
+    root: 'packages/react',
+    include: [...files.include, ...components.include],
+    exclude: [...files.exclude, ...components.exclude, ...pins],
+    environment: 'happy-dom',
+  },
+})
 const dashboard = {
   extends: true as const,
   oxc: { jsx: { runtime: 'automatic' as const } },
@@ -84,6 +103,18 @@ export default defineConfig({
           ],
         },
       },
+      {
+        extends: true,
+        test: {
+          name: 'vue',
+          root: 'packages/vue',
+          include: files.include,
+          exclude: [...files.exclude, ...pins],
+          environment: 'happy-dom',
+        },
+      },
+      reactTests('react', '.'),
+      reactTests('react-18', 'test/react-18'),
       {
         extends: true,
         test: {

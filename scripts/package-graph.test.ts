@@ -36,6 +36,21 @@ const GRAPH: Readonly<Record<string, PackageRule>> = {
     optionalPeers: ['@openfeature/core', '@openfeature/server-sdk', '@openfeature/web-sdk'],
     typesOnly: ['client'],
   },
+  react: {
+    level: 3,
+    internal: ['client', 'core', 'protocol'],
+    external: [],
+    optionalPeers: ['@types/react'],
+    peers: ['react'],
+    typesOnly: ['core', 'protocol/sdk', 'protocol/management'],
+  },
+  vue: {
+    level: 3,
+    internal: ['client', 'core', 'protocol'],
+    external: [],
+    peers: ['vue'],
+    typesOnly: ['core', 'protocol/sdk', 'protocol/management'],
+  },
   dashboard: { level: 2, internal: [], external: [], bundled: ['protocol'] },
   server: {
     level: 3,
@@ -56,6 +71,8 @@ interface PackageRule {
   readonly internal: readonly string[]
   readonly external: readonly string[]
   readonly optionalPeers?: readonly string[]
+  /** The peers without which the package has no purpose. */
+  readonly peers?: readonly string[]
   /** Internal packages that are part of the built files, so that none has to be installed. */
   readonly bundled?: readonly string[]
   /** Internal packages, or entries of them, from which only types may be imported. */
@@ -129,11 +146,12 @@ describe('the package graph', () => {
       ]
       expect(Object.keys(manifest.dependencies ?? {}).sort()).toEqual(allowed.sort())
       expect(Object.keys(manifest.peerDependencies ?? {}).sort()).toEqual(
-        [...(rule?.optionalPeers ?? [])].sort(),
+        [...(rule?.optionalPeers ?? []), ...(rule?.peers ?? [])].sort(),
       )
-      for (const peer of rule?.optionalPeers ?? []) {
-        expect(manifest.peerDependenciesMeta?.[peer]?.optional, peer).toBe(true)
-      }
+      const optional = Object.entries(manifest.peerDependenciesMeta ?? {})
+        .filter(([, meta]) => meta.optional)
+        .map(([peer]) => peer)
+      expect(optional.sort()).toEqual([...(rule?.optionalPeers ?? [])].sort())
     })
 
     it(`@ff/${name} publishes ranges and is tested with the pinned versions`, () => {

@@ -1,5 +1,5 @@
 // @ts-check
-// Runs all examples, two at a time. Each checks its own results and exits with a non-zero code if
+// Runs all examples, or those with the given names, two at a time. Each checks its own results and exits with a non-zero code if
 // they are wrong. An example with its own lockfile is not part of the workspace; its packages are
 // installed first.
 import { spawn } from 'node:child_process'
@@ -48,7 +48,9 @@ async function runExample(name, command) {
   return result.succeeds
 }
 
+const named = process.argv.slice(2)
 const waiting = readdirSync(examples)
+  .filter((name) => named.length === 0 || named.includes(name))
   .sort()
   .flatMap((name) => {
     const { scripts } = JSON.parse(readFileSync(join(examples, name, 'package.json'), 'utf8'))

@@ -17,6 +17,8 @@ const FOLDERS_WITHOUT_CYCLE = [
   'management',
   'client',
   'openfeature',
+  'react',
+  'vue',
   'dashboard',
 ]
 

@@ -81,7 +81,9 @@ describe('The test files of each value of FF_TESTS', () => {
         .filter((name) => name.endsWith('.test.ts'))
         .map((name) => join('scripts', name)),
     ]
-    expect(all.map((file) => file.replace(/^[\w-]+: /, '')).sort()).toEqual(files.sort())
+    // The tests of @ff/react run with two releases of React.
+    const paths = new Set(all.map((file) => file.replace(/^[\w-]+: /, '')))
+    expect([...paths].sort()).toEqual(files.sort())
   })
 
   it('The last line of a run counts exactly the files of the slow tests', () => {

@@ -7,7 +7,7 @@ import { root } from './source-files.ts'
 
 /** The examples outside the workspace, programs that the packaging tests check, and one benchmark. */
 const OUTSIDE =
-  /^examples\/(nextjs|nextjs-14|runtimes)\/|^scripts\/packaging\/programs\/|^packages\/client\/bench\//
+  /^examples\/(next-client|nextjs|nextjs-14|runtimes)\/|^scripts\/packaging\/programs\/|^packages\/client\/bench\//
 
 /** Adds the files of a project and of its references, by the path of the `tsconfig.json`. */
 function addProject(path: string, projects: Map<string, readonly string[]>): void {

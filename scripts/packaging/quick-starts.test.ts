@@ -28,7 +28,7 @@ interface Step {
 /** Returns a free port for each port of the quick starts. */
 async function freePorts(): Promise<ReadonlyMap<string, string>> {
   const ports = new Map<string, string>()
-  for (const port of ['4400', '3000', '3001']) ports.set(port, await freePort())
+  for (const port of ['4400', '3000', '3001', '3002']) ports.set(port, await freePort())
   return ports
 }
 
@@ -101,45 +101,48 @@ it(
     ).toBe(true)
     const tools = ['tsx@4.23.15', 'esbuild@0.28.2', '@photostructure/sqlite@1']
     const sdks = ['core@1.12.0', 'server-sdk@1.23.0', 'web-sdk@1.10.0']
-    const others = [...tools, ...sdks.map((sdk) => `@openfeature/${sdk}`)]
+    const react = ['react@19', 'react-dom@19', '@types/react@19', '@types/react-dom@19']
+    const others = [...tools, ...react, ...sdks.map((sdk) => `@openfeature/${sdk}`)]
     const project = await installedProject({ packages: packageNames, others })
     const ports = await freePorts()
     const reader = new Reader(project)
     for (const page of ['docs/clients.md', 'docs/openfeature.md']) {
       for (const step of stepsOf(page, ports)) await reader.follow(step)
     }
-    await checkPage(project, ports)
+    await checkPages(project, ports)
   },
   5 * MINUTE_MS,
 )
 
-/** Opens the page of the browser quick start, switches the flag and waits for the page to follow. */
-async function checkPage(project: EmptyProject, ports: ReadonlyMap<string, string>): Promise<void> {
+/** Opens the pages of the quick starts, switches the flag and waits for the pages to follow. */
+async function checkPages(
+  project: EmptyProject,
+  ports: ReadonlyMap<string, string>,
+): Promise<void> {
   const browser = await chromium.launch({
     executablePath: CHROMIUM,
     args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--no-first-run'],
   })
   onTestFinished(() => browser.close())
-  const page = await browser.newPage()
-  await page.goto(`http://localhost:${ports.get('3001')}`)
-  await page.getByText('New checkout').waitFor()
+  const context = await browser.newContext()
+  const faults: string[] = []
+  context.on('weberror', (error) => faults.push(String(error.error())))
+  context.on('console', (message) => {
+    if (message.type() !== 'info' && !message.text().includes('favicon')) {
+      faults.push(message.text())
+    }
+  })
+  const pages = [await context.newPage(), await context.newPage()]
+  for (const [turn, port] of ['3001', '3002'].entries()) {
+    await pages[turn]?.goto(`http://localhost:${ports.get(port)}`)
+  }
+  for (const page of pages) await page.getByText('New checkout').waitFor()
   const flag = `http://localhost:${ports.get('4400')}/projects/shop/envs/live/flags/new-checkout`
-  const headers = [
-    '-H',
-    'authorization: Bearer development-token',
-    '-H',
-    'content-type: application/json',
-  ]
-  await project.run('curl', [
-    '-sf',
-    '-X',
-    'PUT',
-    flag,
-    ...headers,
-    '-d',
-    '{"default_variation_id":"false"}',
-  ])
-  await page.getByText('Old checkout').waitFor()
+  const token = ['-H', 'authorization: Bearer development-token']
+  const change = ['-H', 'content-type: application/json', '-d', '{"default_variation_id":"false"}']
+  await project.run('curl', ['-sf', '-X', 'PUT', flag, ...token, ...change])
+  for (const page of pages) await page.getByText('Old checkout').waitFor()
+  expect(faults).toEqual([])
 }
 
 async function responds(url: string): Promise<boolean> {

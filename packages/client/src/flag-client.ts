@@ -17,6 +17,7 @@ import { type Connection, createConnection } from './connection/connection-state
 import { READINESS } from './readiness.ts'
 import { readingMethods } from './reading-methods.ts'
 import { noValues, setState } from './values/flag-store.ts'
+import { callWatchers } from './values/listening.ts'
 import { toSubscription } from './values/value-sync.ts'
 
 interface ConnectedState extends ClientState {
@@ -84,7 +85,7 @@ async function changeContext(
   if (connection.paused === 'closed') return
   store.invalidContext = text ? undefined : 'client'
   const isUnchanged = !text || (text === sync.contextText && connection.isCurrent)
-  if (isUnchanged && !isReset) return
+  if (isUnchanged && !isReset) return callWatchers(store)
   settle(state)
   sync.contextText = text ?? '{}'
   sync.id += 1
@@ -98,6 +99,7 @@ async function changeContext(
     setState(store, noValues(sync.contextText))
   }
   useCache(state)
+  callWatchers(store)
   await settled
 }
 

@@ -149,7 +149,10 @@ function statusOf({ status, frozen, context, compute, isClosed }: LocalView): Cl
 function setContext(view: LocalView, context: unknown): void {
   if (view.isClosed) return
   view.isContextInvalid = !isContext(context)
-  if (view.isContextInvalid) return
+  if (view.isContextInvalid) {
+    callWatchers(view)
+    return
+  }
   view.compute = undefined
   view.context = context
   callSubscribers(view)

@@ -34,8 +34,6 @@ export class FakeServer {
   readonly time: FakeTime
   readonly attempts: Attempt[] = []
   readonly sockets = new Set<FakeSocket>()
-  /** The number of sockets that were created. */
-  created = 0
   readonly polls = new Set<Poll>()
   /** The messages that clients have sent. */
   readonly messages: Json[] = []
@@ -237,7 +235,6 @@ export class FakeSocket implements ClientSocket {
     this.#server = server
     server.note('socket')
     server.sockets.add(this)
-    server.created += 1
     server.measure()
     server.time.schedule(LATENCY_MS, () => {
       if (server.state === 'blackhole' || !server.sockets.has(this)) return

@@ -31,6 +31,24 @@ it('A watcher is called after each change of a value or of the status.', async (
   expect(errors).toHaveLength(4)
 })
 
+it('A watcher is called when the context changes, becomes invalid and becomes valid again.', async () => {
+  const { client, time } = createScene()
+  await time.advance(100)
+  const seen: unknown[] = []
+  client.watch(() => seen.push([client.status.isOfContext, client.detail('theme').errorCode]))
+  void client.setContext({ kind: 'user', key: 'u2' })
+  expect(seen).toEqual([[false, undefined]])
+  await time.advance(100)
+  void client.setContext(null as never)
+  void client.setContext({ kind: 'user', key: 'u2' })
+  expect(seen.slice(1)).toEqual([
+    [true, undefined],
+    [true, 'INVALID_CONTEXT'],
+    [true, undefined],
+  ])
+  client.close()
+})
+
 it('`isOfContext` is false while the values belong to the previous context.', async () => {
   const { client, time } = createScene()
   expect(client.status.isOfContext).toBe(false)

@@ -1,0 +1,13 @@
+import { local } from '../../local-flags.ts'
+import { contextOf } from '../../shop-flags.ts'
+
+export const dynamic = 'force-dynamic'
+
+// #region route
+/** A route handler. */
+export async function GET(request: Request): Promise<Response> {
+  const user = new URL(request.url).searchParams.get('user') ?? ''
+  await local.ready()
+  return Response.json(local.value('new-checkout', contextOf(user)))
+}
+// #endregion

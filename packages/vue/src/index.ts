@@ -1,0 +1,6 @@
+export {
+  createFlags,
+  type FlagComposables,
+  type ProvidedFlags,
+  type ReadOptions,
+} from './flag-composables.ts'
