@@ -62,6 +62,13 @@ export default [
     modifyEsbuildConfig,
   },
   {
+    name: '@ff/client/vercel',
+    path: 'packages/client/dist/vercel.js',
+    limit: '0.7 kB',
+    brotli: true,
+    modifyEsbuildConfig,
+  },
+  {
     name: '@ff/react with the client',
     path: 'packages/react/dist/index.js',
     ignore: ['react'],

@@ -24,7 +24,7 @@ const GRAPH: Readonly<Record<string, PackageRule>> = {
     level: 2,
     internal: ['core', 'protocol'],
     external: [],
-    optionalPeers: ['ws'],
+    optionalPeers: ['flags', 'ws'],
     typesOnly: ['core', 'protocol/sdk', 'protocol/management'],
     // The local client contains the engine.
     except: /src\/local[/.-]/,

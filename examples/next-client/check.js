@@ -1,14 +1,15 @@
 // @ts-check
-// Builds the application, and checks that its page, its route handler, its proxy and its client component
-// name the same value, and that the page does not flicker.
+// Builds the application, and checks that its page, its route handler, its proxy, the adapter of the
+// Flags SDK and its client component name the same value, and that the page does not flicker.
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { existsSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { bool, defineFlags, oneOf } from '@ff/core/flag-types'
 import { runProgram, startHostProcess, startShopServer } from '@ff-examples/host-check'
+import { createAccessProof } from 'flags'
 import { chromium } from 'playwright-core'
 
 const USERS = 50
@@ -31,6 +32,7 @@ const env = {
   FF_URL: server.url,
   FF_SDK_KEY: server.sdkKey,
   FF_CLIENT_KEY: server.clientKey,
+  FLAGS_SECRET: randomBytes(32).toString('base64url'),
 }
 
 /** @param {readonly string[]} args */
@@ -70,6 +72,7 @@ async function valuesOf(page, user) {
     'HTML of the client component': inHtml('client'),
     proxy: response.headers.get('x-new-checkout'),
     'route handler': await get(`/value?user=${user}`),
+    adapter: await get(`/adapter?user=${user}`),
     'client component': await page.locator('#client').textContent(),
   }
   const names = new Set(Object.values(values))
@@ -89,7 +92,19 @@ async function checkUsers() {
   return counts
 }
 
+/** Checks that the discovery endpoint answers only requests with the secret. */
+async function checkDiscovery() {
+  const path = `${url}/.well-known/vercel/flags`
+  assert.equal((await fetch(path)).status, 401)
+  const authorization = `Bearer ${await createAccessProof(env.FLAGS_SECRET)}`
+  const response = await fetch(path, { headers: { authorization } })
+  assert.equal(response.status, 200)
+  const { definitions } = await response.json()
+  assert.deepEqual(Object.keys(definitions), ['new-checkout', 'theme'])
+}
+
 try {
+  await checkDiscovery()
   await server.setPercentage(50)
   await wait(1000)
   console.log(`All parts name the same value for ${USERS} users at 50 %:`, await checkUsers())

@@ -6,12 +6,14 @@ import { contextOf } from './shop-flags.ts'
 /** Runs before each request, on Node. */
 export async function proxy(request: NextRequest): Promise<NextResponse> {
   const user = request.nextUrl.searchParams.get('user') ?? ''
+  const headers = new Headers(request.headers)
+  headers.set('x-user', user)
   await local.ready()
-  const response = NextResponse.next()
+  const response = NextResponse.next({ request: { headers } })
   response.headers.set('x-new-checkout', String(local.value('new-checkout', contextOf(user))))
   return response
 }
 // #endregion
 
 /** The paths of the proxy. */
-export const config = { matcher: ['/', '/value'] }
+export const config = { matcher: ['/', '/value', '/adapter'] }

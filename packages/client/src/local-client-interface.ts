@@ -59,6 +59,8 @@ export interface LocalStatus extends ClientStatus {
  * must not be changed.
  */
 export interface LocalClient<Values> {
+  /** The flags of the program, as in the options. */
+  readonly flags: Pick<FlagTypes<Values>, 'types'>
   /**
    * Returns the value of a flag, or its fallback if there is no flag set, or if the flag has no
    * value of the expected type. The optional `fallback` takes precedence over the fallback of the

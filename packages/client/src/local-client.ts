@@ -1,5 +1,5 @@
 import { clientView } from '@ff/core/all-flags'
-import type { FlagType } from '@ff/core/flag-types'
+import type { FlagType, FlagTypes } from '@ff/core/flag-types'
 import { contextTextOf, type FlagSnapshot, toSnapshot } from '@ff/protocol/snapshot'
 import type { Readiness } from './client-interface.ts'
 import { addressIn } from './connection/address.ts'
@@ -44,7 +44,7 @@ export function createLocalClient<Values>(
   options: LocalClientOptions<Values>,
 ): LocalClient<Values> {
   const state = createState(options)
-  const { sources = ['server'], transport = 'auto' } = options
+  const { flags = { types: {} }, sources = ['server'], transport = 'auto' } = options
   const { platform, url } = state.options
   loadCached(state)
   if (sources.includes('server')) {
@@ -71,7 +71,7 @@ export function createLocalClient<Values>(
   }
   void read(state, sources)
   // The compiler cannot derive `Values` from the keys of a map.
-  return methodsOf(state) as unknown as LocalClient<Values>
+  return methodsOf(state, flags) as unknown as LocalClient<Values>
 }
 
 function createState<Values>(options: LocalClientOptions<Values>): LocalState {
@@ -110,7 +110,10 @@ async function read(
   if (connection === undefined) settleReady(state)
 }
 
-function methodsOf(state: LocalState): LocalClient<Readonly<Record<string, unknown>>> {
+function methodsOf(
+  state: LocalState,
+  flags: Pick<FlagTypes<Readonly<Record<string, unknown>>>, 'types'>,
+): LocalClient<Readonly<Record<string, unknown>>> {
   const { evaluator, options } = state
   const subscribe = (key: unknown, listener?: FlagSetListener) =>
     addSubscription(state, key, listener)
@@ -129,6 +132,7 @@ function methodsOf(state: LocalState): LocalClient<Readonly<Record<string, unkno
   }
   let closed: Promise<void> | undefined
   return {
+    flags,
     value: (key, context, fallback) => evaluator.value(key, context, fallback),
     detail: (key, context, fallback) => evaluator.detail(key, context, fallback),
     all: (context) => evaluator.all(context),

@@ -6,6 +6,7 @@ import * as client from '../src/index.ts'
 import * as local from '../src/local.ts'
 import * as node from '../src/node.ts'
 import * as testing from '../src/testing.ts'
+import * as vercel from '../src/vercel.ts'
 
 it('@ff/client has exactly the documented entries', () => {
   const entries = [
@@ -15,6 +16,7 @@ it('@ff/client has exactly the documented entries', () => {
     './node',
     './express',
     './fastify',
+    './vercel',
     './package.json',
   ]
   expect(Object.keys(manifest.exports)).toEqual(entries)
@@ -32,6 +34,7 @@ it('@ff/client exports exactly the listed names', () => {
   expect(Object.keys(local)).toEqual(['createLocalClient'])
   expect(Object.keys(express)).toEqual(['requestFlags'])
   expect(Object.keys(fastify)).toEqual(['requestFlags'])
+  expect(Object.keys(vercel).sort()).toEqual(['ff', 'getProviderData'])
   expect(Object.keys(node).sort()).toEqual([
     'createFlagClient',
     'createLocalClient',
