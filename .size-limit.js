@@ -105,5 +105,13 @@ export default [
     brotli: true,
     modifyEsbuildConfig,
   },
+  {
+    name: '@ff/openfeature/react, without the SDK',
+    path: 'packages/openfeature/dist/react.js',
+    ignore: ['react', '@openfeature/react-sdk'],
+    limit: '0.6 kB',
+    brotli: true,
+    modifyEsbuildConfig,
+  },
   ...dashboardSizes(),
 ]

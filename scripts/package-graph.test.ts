@@ -33,7 +33,12 @@ const GRAPH: Readonly<Record<string, PackageRule>> = {
     level: 3,
     internal: ['client', 'protocol'],
     external: [],
-    optionalPeers: ['@openfeature/core', '@openfeature/server-sdk', '@openfeature/web-sdk'],
+    optionalPeers: [
+      '@openfeature/core',
+      '@openfeature/react-sdk',
+      '@openfeature/server-sdk',
+      '@openfeature/web-sdk',
+    ],
     typesOnly: ['client'],
   },
   react: {
