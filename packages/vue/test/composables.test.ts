@@ -151,6 +151,27 @@ it('While a server renders 1,000 pages, nothing connects and nothing is subscrib
   expect([subscribe.mock.calls, watch.mock.calls]).toEqual([[], []])
 })
 
+it('After a server has rendered a page, also with an asynchronous setup, shared state has no watchers.', async () => {
+  const scene = createScene()
+  const client = createTestClient(flags, { theme: 'dark' })
+  const setContext = vi.spyOn(client, 'setContext')
+  const user = ref('u1')
+  const page = defineComponent({
+    async setup() {
+      const theme = scene.useFlag('theme')
+      scene.provideFlags({ client, context: () => ({ kind: 'user', key: user.value }) })
+      await Promise.resolve()
+      return () => h('p', theme.value)
+    },
+  })
+  const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
+  expect(await renderToString(createSSRApp(page))).toBe('<p>fallback</p>')
+  user.value = 'u2'
+  await nextTick()
+  expect(setContext).not.toHaveBeenCalled()
+  warn.mockRestore()
+})
+
 it('The first render in the page equals the HTML, also with a cache and with newer values of the client.', async () => {
   const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
   const error = vi.spyOn(console, 'error').mockImplementation(() => {})
