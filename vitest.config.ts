@@ -31,7 +31,6 @@ const reactTests = (name: string, folder: string) => ({
   extends: true as const,
   oxc: { jsx: { runtime: 'automatic' as const } },
   resolve: {
-    conditions: ['@ff/source', 'module', 'browser', 'development|production'],
     alias: ['react', 'react-dom'].map((each) => ({
       find: new RegExp(`^${each}(?=/|$)`),
       replacement: join(import.meta.dirname, 'packages/react', folder, 'node_modules', each),
@@ -48,12 +47,13 @@ const reactTests = (name: string, folder: string) => ({
 const dashboard = {
   extends: true as const,
   oxc: { jsx: { runtime: 'automatic' as const } },
-  resolve: { conditions: ['@ff/source', 'module', 'browser', 'development|production'] },
 }
 
 export default defineConfig({
   // Without `module`: some packages have files for it that only bundlers can load.
   ssr: { resolve: { conditions: ['@ff/source', 'node', 'development|production'] } },
+  // The tests with a document.
+  resolve: { conditions: ['@ff/source', 'module', 'browser', 'development|production'] },
   test: {
     maxWorkers: '100%',
     // The limits only end tests that hang: tests wait for events, however slow the machine is.

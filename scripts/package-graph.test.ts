@@ -38,6 +38,7 @@ const GRAPH: Readonly<Record<string, PackageRule>> = {
       '@openfeature/react-sdk',
       '@openfeature/server-sdk',
       '@openfeature/web-sdk',
+      'react',
     ],
     typesOnly: ['client'],
   },

@@ -35,34 +35,27 @@ export interface FlagsAdapter<Values> extends Adapter<Values[keyof Values], Eval
   ): Declared<Values[Key]>
 }
 
-/** The ids of the adapters of each client. The SDK decides flags with equal ids together. */
-const adapterIds = new WeakMap<object, symbol>()
+/** What the adapters of one client share. */
+interface Shared {
+  /** The SDK decides flags with equal ids together. */
+  readonly adapterId: symbol
+  /** Resolves when the client is ready. Absent before the first decision. */
+  ready?: Promise<unknown>
+}
+
+const sharedByClient = new WeakMap<object, Shared>()
 
 /**
- * Creates an adapter for Vercel's Flags SDK over a local client. It never throws: a flag that cannot
- * be evaluated has its default value, else the fallback of its type. The first flag waits until the
- * client is ready, five seconds at most.
+ * Creates an adapter for Vercel's Flags SDK over a local client. The first decision waits until the
+ * client is ready, five seconds at most. The adapter never throws: a flag that cannot be evaluated
+ * has its default value, else the fallback of its type. The SDK rejects if there is neither, or if
+ * `identify` throws.
  */
 export function ff<Values>(
   local: AdapterClient<Values>,
-  { identify, dashboard }: AdapterOptions = {},
+  options: AdapterOptions = {},
 ): FlagsAdapter<Values> {
-  type Key = keyof Values & string
-  const valueFor = (key: string, context: EvaluationContext = {}, fallback?: unknown) =>
-    local.value(key as Key, context, fallback as Values[Key] | undefined)
-  const adapterId = adapterIds.get(local) ?? Symbol('ff')
-  adapterIds.set(local, adapterId)
-  const adapter: Adapter<Values[Key], EvaluationContext> = {
-    adapterId,
-    initialize: async () => void (await local.ready()),
-    ...(identify && { identify }),
-    origin: (key) => pageOf(dashboard, key),
-    decide: ({ key, entities, defaultValue }) => valueFor(key, entities, defaultValue),
-    bulkDecide: ({ flags, entities }) =>
-      Object.fromEntries(
-        flags.map(({ key, defaultValue }) => [key, valueFor(key, entities, defaultValue)]),
-      ),
-  }
+  const adapter = adapterOf(local, options)
   return {
     ...adapter,
     declare(key, more) {
@@ -81,26 +74,67 @@ export function ff<Values>(
   }
 }
 
+function adapterOf<Values>(
+  local: AdapterClient<Values>,
+  { identify, dashboard }: AdapterOptions,
+): Adapter<Values[keyof Values & string], EvaluationContext> {
+  const shared: Shared = sharedByClient.get(local) ?? { adapterId: Symbol('ff') }
+  sharedByClient.set(local, shared)
+  // The SDK does not call `initialize` before it decides a flag.
+  const whenReady = () => {
+    shared.ready ??= local.ready()
+    return shared.ready
+  }
+  const valueFor = (key: string, context: EvaluationContext = {}, fallback?: unknown) =>
+    local.value(
+      key as keyof Values & string,
+      context,
+      fallback as Values[keyof Values & string] | undefined,
+    )
+  return {
+    adapterId: shared.adapterId,
+    ...(identify && { identify }),
+    origin: (key) => pageOf(dashboard, key),
+    async decide({ key, entities, defaultValue }) {
+      await whenReady()
+      return valueFor(key, entities, defaultValue)
+    },
+    async bulkDecide({ flags, entities }) {
+      await whenReady()
+      return Object.fromEntries(
+        flags.map(({ key, defaultValue }) => [key, valueFor(key, entities, defaultValue)]),
+      )
+    },
+  }
+}
+
 /**
  * Returns the flags of a client for the discovery endpoint of the Flags SDK, which the toolbar reads.
- * The endpoint must only answer requests with the SDK's secret: pass the result to
- * `createFlagsDiscoveryEndpoint` of `flags/next`, which checks it.
+ * The endpoint must only answer requests with the SDK's secret, the environment variable
+ * `FLAGS_SECRET`. `createFlagsDiscoveryEndpoint` checks it and answers others with 401:
+ *
+ * ```ts
+ * // app/.well-known/vercel/flags/route.ts
+ * import { createFlagsDiscoveryEndpoint } from 'flags/next'
+ *
+ * export const GET = createFlagsDiscoveryEndpoint(() => getProviderData(local))
+ * ```
  */
 export function getProviderData<Values>(
   { flags }: { readonly flags: Pick<FlagTypes<Values>, 'types'> },
   { dashboard }: Pick<AdapterOptions, 'dashboard'> = {},
 ): ProviderData {
-  const definitions: ProviderData['definitions'] = {}
-  for (const [key, type] of Object.entries<FlagType<unknown>>(flags.types)) {
+  const definitions = Object.entries<FlagType<unknown>>(flags.types).map(([key, type]) => {
     const origin = pageOf(dashboard, key)
-    definitions[key] = {
+    const definition = {
       defaultValue: type.fallback as FlagValue,
       declaredInCode: true,
       ...(type.values && { options: type.values.map((value) => ({ value })) }),
       ...(origin !== undefined && { origin }),
     }
-  }
-  return { definitions, hints: [] }
+    return [key, definition] as const
+  })
+  return { definitions: Object.fromEntries(definitions), hints: [] }
 }
 
 function pageOf(dashboard: string | undefined, key: string): string | undefined {

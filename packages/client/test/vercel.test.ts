@@ -1,10 +1,12 @@
-import { compileFlagSet } from '@ff/core'
 import { bool, defineFlags, oneOf, text } from '@ff/core/flag-types'
-import { evaluate, flag } from 'flags/next'
-import { expect, expectTypeOf, it } from 'vitest'
-import { textFlag } from '../../server/test/seed.ts'
+import { createAccessProof } from 'flags'
+import { createFlagsDiscoveryEndpoint, evaluate, flag } from 'flags/next'
+import { expect, expectTypeOf, it, vi } from 'vitest'
+import { settle } from '../../server/test/fake-clock.ts'
+import { flagChange, textFlag } from '../../server/test/seed.ts'
 import { createLocalClient } from '../src/local.ts'
 import { ff, getProviderData } from '../src/vercel.ts'
+import { createLocalScene, untilCurrent } from './local/local-scene.ts'
 
 const shopFlags = defineFlags({
   banner: text('none'),
@@ -17,25 +19,22 @@ const requestOf = (plan: string) =>
   new Request('http://shop.test/', { headers: { 'x-plan': plan } })
 const request = requestOf('pro')
 
-/** Creates a local client of a flag set that a test can change. */
-async function createScene() {
-  const scene = { banner: 'hello', version: 1 }
+/** Creates a local client that has a flag set with the flag `banner` only. */
+async function createReadyClient() {
+  const definition = {
+    ...{ version: 1, segments: [] },
+    flags: [textFlag('banner', 'hello', [proRule])],
+  }
   const local = createLocalClient({
     ...{ url: 'http://flags.test', sdkKey: 'ff_1', flags: shopFlags },
-    sources: [
-      async () => ({
-        version: scene.version,
-        flags: [textFlag('banner', scene.banner, [proRule])],
-        segments: [],
-      }),
-    ],
+    sources: [async () => definition],
   })
   await local.ready()
-  return { scene, local }
+  return local
 }
 
 it('The SDK decides a flag for the context of the request, alone and together with others.', async () => {
-  const { local } = await createScene()
+  const local = await createReadyClient()
   const shop = ff(local, {
     identify: ({ headers }) => ({ ...pro, plan: headers.get('x-plan') ?? 'free' }),
   })
@@ -52,7 +51,7 @@ it('The SDK decides a flag for the context of the request, alone and together wi
 })
 
 it('All adapters of a client have one id, and those of other clients have others.', async () => {
-  const [{ local }, { local: other }] = [await createScene(), await createScene()]
+  const [local, other] = [await createReadyClient(), await createReadyClient()]
   const { adapterId } = ff(local)
   expect(ff(local, { dashboard: 'http://flags.test' }).adapterId).toBe(adapterId)
   expect(ff(local).declare('theme').adapter.adapterId).toBe(adapterId)
@@ -61,7 +60,7 @@ it('All adapters of a client have one id, and those of other clients have others
 })
 
 it('A flag that cannot be evaluated has its default value, else the fallback of its type.', async () => {
-  const { local } = await createScene()
+  const local = await createReadyClient()
   const shop = ff(local)
   expect(await flag(shop.declare('theme'))(request)).toBe('light')
   // The SDK keeps the value of a flag for a request.
@@ -80,22 +79,70 @@ it('A flag that cannot be evaluated has its default value, else the fallback of 
   await local.close()
 })
 
-it('The adapter waits for the first values, and follows changes.', async () => {
-  const answers: ((definition: object) => void)[] = []
-  const definition = { version: 1, flags: [textFlag('banner', 'first')], segments: [] }
-  expect(compileFlagSet(definition).version).toBe(1)
-  const local = createLocalClient({
-    ...{ url: 'http://flags.test', sdkKey: 'ff_1', flags: shopFlags },
-    sources: [() => new Promise<never>((resolve) => answers.push(resolve as never))],
+it('The SDK decides the flags of several adapters of a client with one call.', async () => {
+  const local = await createReadyClient()
+  const identify = () => pro
+  const [shop, other] = [ff(local, { identify }), ff(local, { identify })]
+  const [decide, bulkDecide] = [vi.spyOn(shop, 'decide'), vi.spyOn(shop, 'bulkDecide')]
+  const flags = [flag({ key: 'banner', adapter: shop }), flag(other.declare('theme'))]
+  expect(await evaluate(flags, requestOf('pro'))).toEqual(['other', 'light'])
+  expect(bulkDecide).toHaveBeenCalledTimes(1)
+  expect(bulkDecide.mock.calls[0]?.[0]).toMatchObject({
+    flags: [{ key: 'banner' }, { key: 'theme', defaultValue: 'light' }],
+    entities: pro,
   })
-  const value = flag(ff(local).declare('banner'))(request)
-  for (const answer of answers) answer(definition)
-  expect(await value).toBe('first')
+  expect(decide).not.toHaveBeenCalled()
   await local.close()
 })
 
+it('The SDK rejects if a flag has no value and no default value, or if identify throws.', async () => {
+  const local = await createReadyClient()
+  const unknown = flag({ key: 'unknown', adapter: ff(local) })
+  await expect(unknown(requestOf('free'))).rejects.toThrow('must have a defaultValue')
+  const identify = () => {
+    throw new Error('no session')
+  }
+  const banner = flag(ff(local, { identify }).declare('banner'))
+  await expect(banner(requestOf('free'))).rejects.toThrow('no session')
+  await local.close()
+})
+
+it('The first decision waits for the flag set, and the next one has its changes.', async () => {
+  const scene = await createLocalScene()
+  await scene.publish(flagChange(textFlag('banner', 'hello')))
+  const local = scene.create()
+  const banner = flag(ff(local).declare('banner'))
+  const first = Promise.all([banner(requestOf('a')), evaluate([banner], requestOf('b'))])
+  await settle()
+  await untilCurrent(scene, local)
+  expect(await first).toEqual(['hello', ['hello']])
+  await scene.publish(flagChange(textFlag('banner', 'changed')))
+  await scene.clock.advance(2000)
+  expect(await banner(requestOf('a'))).toBe('changed')
+  expect(await evaluate([banner], requestOf('b'))).toEqual(['changed'])
+  await scene.close()
+})
+
+it('Without a server, only the first decision waits, for five seconds.', async () => {
+  const scene = await createLocalScene()
+  scene.network.isDown = true
+  const local = scene.create()
+  const values: string[] = []
+  const decide = async () =>
+    values.push(await flag(ff(local).declare('banner', { defaultValue: 'mine' }))(requestOf('a')))
+  const first = decide()
+  await settle()
+  await scene.clock.advance(4999)
+  expect(values).toEqual([])
+  await scene.clock.advance(1)
+  await first
+  await decide()
+  expect(values).toEqual(['mine', 'mine'])
+  await scene.close()
+})
+
 it('The data of the provider has the values of each flag and the address of its page.', async () => {
-  const { local } = await createScene()
+  const local = await createReadyClient()
   const dashboard = 'https://flags.test/dashboard/p/shop/'
   expect(getProviderData(local, { dashboard })).toEqual({
     definitions: {
@@ -123,9 +170,24 @@ it('The data of the provider has the values of each flag and the address of its 
   await local.close()
 })
 
+it('The data of the provider has a flag with the key __proto__.', () => {
+  const flags = defineFlags({ ['__proto__']: bool(true) })
+  expect(Object.keys(getProviderData({ flags }).definitions)).toEqual(['__proto__'])
+})
+
+it('The discovery endpoint answers only requests with the secret of the SDK.', async () => {
+  const secret = Buffer.alloc(32, 1).toString('base64url')
+  const get = createFlagsDiscoveryEndpoint(() => getProviderData({ flags: shopFlags }), { secret })
+  const answer = (headers: Record<string, string>) =>
+    get(new Request('http://shop.test/.well-known/vercel/flags', { headers }) as never)
+  expect((await answer({})).status).toBe(401)
+  const response = await answer({ authorization: `Bearer ${await createAccessProof(secret)}` })
+  expect(await response.json()).toEqual(getProviderData({ flags: shopFlags }))
+})
+
 /** Checked by the compiler only. */
 export async function wrongUses(): Promise<unknown> {
-  const { local } = await createScene()
+  const local = await createReadyClient()
   const shop = ff(local)
   const theme = flag(shop.declare('theme'))
   expectTypeOf(await theme()).toEqualTypeOf<'light' | 'dark'>()

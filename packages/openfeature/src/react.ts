@@ -34,11 +34,9 @@ export type RegisteredQuery<Key extends AnyKey> = Omit<sdk.FlagQuery, 'value' | 
 }
 
 /** The properties of `FeatureFlag` for a registered flag. */
-export interface RegisteredFlagProps<Key extends AnyKey> {
+export type RegisteredFlagProps<Key extends AnyKey> = Match<RegisteredValues[Key]> & {
   readonly flagKey: Key
   readonly defaultValue: RegisteredValues[Key]
-  /** The value with which the children are rendered. It is optional for boolean flags. */
-  readonly matchValue?: RegisteredValues[Key]
   readonly predicate?: (
     matchValue: RegisteredValues[Key] | undefined,
     details: RegisteredDetails<Key>,
@@ -47,6 +45,11 @@ export interface RegisteredFlagProps<Key extends AnyKey> {
   readonly fallback?: ReactNode | ((details: RegisteredDetails<Key>) => ReactNode)
   readonly evaluationOptions?: Options
 }
+
+/** The value with which the children are rendered. Without it, only boolean flags render them. */
+type Match<Value> = [Value] extends [boolean]
+  ? { readonly matchValue?: Value }
+  : { readonly matchValue: Value }
 
 // The functions are those of the SDK. Their own types accept no key if the application permits only
 // registered keys.

@@ -55,6 +55,21 @@ it('The hooks have the types of the registered flags, and follow the client.', a
 })
 
 /** Checked by the compiler only. */
+export function RightUses() {
+  expectTypeOf(typed.useBooleanFlagValue('new-checkout', true)).toEqualTypeOf<boolean>()
+  const { value: theme } = typed.useStringFlagDetails('theme', 'dark')
+  expectTypeOf(theme).toEqualTypeOf<'light' | 'dark'>()
+  const { value: limit } = typed.useNumberFlagDetails('limit', 5)
+  expectTypeOf(limit).toEqualTypeOf<number>()
+  const { value: layout } = typed.useObjectFlagDetails('layout', { columns: 2 })
+  expectTypeOf(layout).toEqualTypeOf<{ readonly columns: number }>()
+  const { details } = typed.useSuspenseFlag('limit', 5)
+  expectTypeOf(details.value).toEqualTypeOf<number>()
+  const isNew = { flagKey: 'new-checkout', defaultValue: false, children: 'new' } as const
+  return createElement(FeatureFlag<'new-checkout'>, isNew)
+}
+
+/** Checked by the compiler only. */
 export function WrongUses() {
   // @ts-expect-error The flag is not defined.
   typed.useStringFlagValue('thme', 'light')
@@ -74,5 +89,11 @@ export function WrongUses() {
   const isWhite = typed.useFlag('theme', 'light').value === 'white'
   // @ts-expect-error The flag never has this value.
   const props: typed.RegisteredFlagProps<'theme'>['matchValue'] = 'blue'
-  return [isBlue, isWhite, props]
+  // @ts-expect-error A flag with other values than booleans is shown for one of its values.
+  const anyTheme: typed.RegisteredFlagProps<'theme'> = {
+    flagKey: 'theme',
+    defaultValue: 'light',
+    children: 'night',
+  }
+  return [isBlue, isWhite, props, anyTheme]
 }
