@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { sqlite } from '@ff/storage/sqlite'
+import { DatabaseSync } from '@photostructure/sqlite'
 import { atRate } from '../at-rate.ts'
 import { evaluate, evaluateNew, percentile } from './load.ts'
 import { cpuOf, memoryOf, startServer } from './server.ts'
@@ -125,14 +126,28 @@ async function measureContexts({ folder, environments }: Store) {
     return cpuMs
   }
   const knownMs = await cpuWith((url) => evaluate(url, one, 0))
-  const before = (await stat(dataFileIn(folder))).size
+  const [bytes, contextBytes] = spaceIn(dataFileIn(folder))
   const newMs = await cpuWith((url, turn) => evaluateNew(url, one, turn))
-  const after = (await stat(dataFileIn(folder))).size
+  const [bytesAfter, contextBytesAfter] = spaceIn(dataFileIn(folder))
   return {
     contexts: count,
-    'disk, MB': mega(after - before),
+    'disk for contexts, MB': mega(contextBytesAfter - contextBytes),
+    'disk in all, MB': mega(bytesAfter - bytes),
     'CPU for a context, ms': rounded((newMs - knownMs) / count),
   }
+}
+
+/** Returns the bytes of the pages of all tables, and of observed contexts with their indexes. */
+function spaceIn(file: string): readonly [all: number, contexts: number] {
+  const database = new DatabaseSync(file)
+  database.exec('create virtual table temp.space using dbstat(main)')
+  const sum = (where: string) => {
+    const row = database.prepare(`select sum(pgsize) as bytes from temp.space ${where}`).get()
+    return Number((row as { readonly bytes: number }).bytes)
+  }
+  const bytes = [sum(''), sum("where name like '%ff_observed_context%'")] as const
+  database.close()
+  return bytes
 }
 
 /** The CPU time of a server that has loaded all environments and receives no requests. */

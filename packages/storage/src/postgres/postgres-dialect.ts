@@ -35,7 +35,7 @@ export const postgresDialect: SqlDialect = {
   }),
   columns: {
     ...{ text: 'text collate "C"', real: 'double precision', integer: 'bigint' },
-    longText: (_owner, text) => `using hash (${text})`,
+    longText: (text) => `using hash (${text})`,
   },
   fromBoolean: (value) => value,
   // In the collation "C", `lower` changes only ASCII letters.

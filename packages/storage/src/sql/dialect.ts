@@ -76,7 +76,7 @@ export const sqliteDialect: SqlDialect = {
   }),
   columns: {
     ...{ text: 'text', real: 'real', integer: 'integer' },
-    longText: (owner, text) => `(${owner}, ${text})`,
+    longText: (text, owner) => (owner === undefined ? `(${text})` : `(${owner}, ${text})`),
   },
   fromBoolean: (value) => (value ? 1 : 0),
   containsText: (column, text) => sql`instr(lower(${sql.ref(column)}), lower(${text})) > 0`,

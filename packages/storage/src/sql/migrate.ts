@@ -13,6 +13,7 @@ import { longContextKeys } from './migrations/0010-long-context-keys.ts'
 import { flagsOfUserSketches } from './migrations/0011-flags-of-user-sketches.ts'
 import { noStoredResults } from './migrations/0012-no-stored-results.ts'
 import { observedContextLimits } from './migrations/0013-observed-context-limits.ts'
+import { shorterContextKeyIndex } from './migrations/0014-shorter-context-key-index.ts'
 import type { Migration } from './migrations/migration.ts'
 import { plain, type SqlConnection, type SqlDriver } from './sql-driver.ts'
 
@@ -31,6 +32,7 @@ export const MIGRATIONS: readonly Migration[] = [
   flagsOfUserSketches,
   noStoredResults,
   observedContextLimits,
+  shorterContextKeyIndex,
 ]
 
 /** The lock of transactions that migrate the database. */

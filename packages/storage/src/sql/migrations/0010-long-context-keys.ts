@@ -6,6 +6,6 @@ export const longContextKeys: Migration = {
   statements: ({ longText }) => [
     'drop index if exists ff_observed_context_key',
     `create index ff_observed_context_key
-      on ff_observed_context ${longText('environment_id', '"key"')}`,
+      on ff_observed_context ${longText('"key"', 'environment_id')}`,
   ],
 }

@@ -7,10 +7,11 @@ export interface ColumnDeclarations {
   /** An integer type for all safe integers of JavaScript. */
   readonly integer: string
   /**
-   * Returns what an index is on, for finding the rows of an owner that have a text of any length:
-   * PostgreSQL cannot insert a row into another kind of index if its texts have more than 2,704 bytes.
+   * Returns what an index is on, for finding the rows that have a text of any length, also those of
+   * an owner: PostgreSQL cannot insert a row into another kind of index if its texts have more than
+   * 2,704 bytes.
    */
-  readonly longText: (owner: string, text: string) => string
+  readonly longText: (text: string, owner?: string) => string
 }
 
 /** A change of the schema. A released migration is never edited: add a new migration instead. */
