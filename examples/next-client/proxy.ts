@@ -1,5 +1,5 @@
 import { type NextRequest, NextResponse } from 'next/server'
-import { local } from './local-flags.ts'
+import { local, whenReady } from './local-flags.ts'
 import { contextOf } from './shop-flags.ts'
 
 // #region proxy
@@ -8,7 +8,7 @@ export async function proxy(request: NextRequest): Promise<NextResponse> {
   const user = request.nextUrl.searchParams.get('user') ?? ''
   const headers = new Headers(request.headers)
   headers.set('x-user', user)
-  await local.ready()
+  await whenReady
   const response = NextResponse.next({ request: { headers } })
   response.headers.set('x-new-checkout', String(local.value('new-checkout', contextOf(user))))
   return response

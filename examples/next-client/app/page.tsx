@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { local } from '../local-flags.ts'
+import { local, whenReady } from '../local-flags.ts'
 import { contextOf } from '../shop-flags.ts'
 import { Shop } from './shop.tsx'
 
@@ -13,7 +13,7 @@ interface PageProps {
 /** A server component, which evaluates flags and passes the values to a client component. */
 export default async function Page({ searchParams }: PageProps): Promise<ReactNode> {
   const { user = '' } = await searchParams
-  await local.ready()
+  await whenReady
   const context = contextOf(user)
   return (
     <main>

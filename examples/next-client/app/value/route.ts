@@ -1,4 +1,4 @@
-import { local } from '../../local-flags.ts'
+import { local, whenReady } from '../../local-flags.ts'
 import { contextOf } from '../../shop-flags.ts'
 
 export const dynamic = 'force-dynamic'
@@ -7,7 +7,7 @@ export const dynamic = 'force-dynamic'
 /** A route handler. */
 export async function GET(request: Request): Promise<Response> {
   const user = new URL(request.url).searchParams.get('user') ?? ''
-  await local.ready()
+  await whenReady
   return Response.json(local.value('new-checkout', contextOf(user)))
 }
 // #endregion
