@@ -14,7 +14,7 @@ export interface ShopServer {
   readonly clientKey: string
   /** Adds a targeting rule that switches the new checkout on for contexts with a plan. */
   addRule(plan: string): Promise<void>
-  /** Switches the new checkout on for a percentage of the users, and off for everybody else. */
+  /** Switches the new checkout on for a percentage of the users, and off for all others. */
   setPercentage(percentage: number): Promise<void>
   /** Ends all connections, and accepts none until `resume` is called. */
   pause(): Promise<void>

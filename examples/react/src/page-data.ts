@@ -2,7 +2,7 @@ import type { FlagSnapshot } from '@ff/client'
 
 /** What the server and the browser know about a page. */
 export interface PageData {
-  /** The key of the user; empty if nobody is signed in. */
+  /** The key of the user; empty without a signed-in user. */
   readonly user: string
   /** The URL of the flag server. */
   readonly url: string

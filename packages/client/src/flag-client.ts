@@ -27,9 +27,9 @@ interface ConnectedState extends ClientState {
 const READY_TIMEOUT_MS = 5000
 
 /**
- * Creates a client, which connects immediately unless `connect` is `false`. Throws a `TypeError` if `url` does not begin with
- * `http` or has a password, a query or a fragment, or if `sdkKey` is empty or has other characters
- * than letters, digits, `_` and `-`. Afterwards, nothing throws or rejects.
+ * Creates a client, which connects immediately unless `connect` is `false`. Throws a `TypeError` if
+ * `url` does not begin with `http` or has a password, a query or a fragment, or if `sdkKey` is empty
+ * or has other characters than letters, digits, `_` and `-`. Afterwards, nothing throws or rejects.
  */
 export function createFlagClient<Values>(options: FlagClientOptions<Values>): FlagClient<Values> {
   const address = addressIn(options)

@@ -50,8 +50,8 @@ interface ProviderState<Values> {
   own?: FlagClient<Values>
   /** The client with the values of the snapshot. */
   first?: FlagClient<Values>
-  /** The last client with a context of the provider, and the text of this context. */
-  told?: readonly [client: FlagClient<Values>, contextText: string | undefined]
+  /** The client that has a context of the provider, and the text of this context. */
+  applied?: readonly [client: FlagClient<Values>, contextText: string | undefined]
   readonly wait: Wait
 }
 
@@ -73,7 +73,7 @@ export function useProviderClient<Values>(
     })
   if (client === undefined && state.own === undefined) {
     state.own = create(options)
-    state.told = [state.own, text]
+    state.applied = [state.own, text]
   }
   const used = client ?? (state.own as FlagClient<Values>)
   useEffect(() => {
@@ -83,9 +83,9 @@ export function useProviderClient<Values>(
     return () => used.close()
   }, [used])
   useEffect(() => {
-    const [told, toldText] = state.told ?? []
-    if (wanted === undefined || (told === used && toldText === text)) return
-    state.told = [used, text]
+    const [holder, appliedText] = state.applied ?? []
+    if (wanted === undefined || (holder === used && appliedText === text)) return
+    state.applied = [used, text]
     void used.setContext(wanted)
   }, [used, text])
   return useMemo(() => {

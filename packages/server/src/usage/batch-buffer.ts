@@ -67,7 +67,8 @@ export class BatchBuffer<Row extends { readonly environmentId: string }> {
   readonly #options: BatchOptions<Row>
   /** The rows that are not being written, by environment and name. */
   #pending = new Map<string, Group<Row>>()
-  readonly #bySize = new BySize<Group<Row>>()
+  /** The pending groups by size; absent until the buffer is full. */
+  #bySize: BySize<Group<Row>> | undefined
   readonly #writing = new Set<Row>()
   #size = 0
   #bytes = 0
@@ -131,7 +132,7 @@ export class BatchBuffer<Row extends { readonly environmentId: string }> {
   #takePending(): readonly Row[] {
     const rows = [...this.#pending.values()].flatMap((group) => [...group.rows.values()])
     this.#pending = new Map()
-    this.#bySize.clear()
+    this.#bySize = undefined
     return rows
   }
 
@@ -175,15 +176,16 @@ export class BatchBuffer<Row extends { readonly environmentId: string }> {
     if (known !== undefined) this.#release(known)
     const merged = known === undefined ? row : merge(known, row)
     group.rows.set(name, merged)
-    group.changes += 1
+    if (known === undefined) group.changes += 1
     this.#pending.set(row.environmentId, group)
-    this.#bySize.update(group)
+    this.#bySize?.update(group)
     this.#size += 1
     this.#bytes += memory?.bytesOf(merged) ?? 0
   }
 
   #makeRoom(row: Row): boolean {
     while (!this.#hasRoomFor(row)) {
+      this.#bySize ??= new BySize(this.#pending.values())
       const largest = this.#bySize.largest()
       if (largest === undefined) return false
       if (this.#merge(largest)) continue
